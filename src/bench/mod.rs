@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::error::Result;
 use super::graph::Precision;
 use super::input::system::Ticks;
-use super::kernel::{Kernels, MIN_QUERIES_FOR_TILES, Machine, Resources, multiply_add_rate, read_rate};
+use super::kernel::{Kernels, MIN_QUERIES_FOR_TILES, Machine, Real, Resources, multiply_add_rate, read_rate};
 use super::matrix::Labels;
 use super::model::{Architecture, ModelRun, PassOptions, Tensors, Text, WeightReading};
 use super::params::Positions;
@@ -106,6 +106,28 @@ fn time_in_turns<const N: usize>(
     Ok(timings)
 }
 
+/// What was measured of runs of one shape.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// The shape that was computed.
+    pub shape: Shape,
+    /// Its numbers: `f32` or `f64`.
+    pub dtype: &'static str,
+    /// The time of a run.
+    pub timing: Timing,
+    /// The memory beside inputs and outputs, and the threads that it was worth.
+    pub used: Resources,
+    /// The largest |O − exact| over some rows, see [`Problem::max_error`]; none of the exact path itself.
+    pub max_error: Option<f64>,
+}
+
+impl Run {
+    /// Useful flop in a second of a run that takes this long.
+    pub fn rate(&self, seconds: f64) -> f64 {
+        self.shape.flop() as f64 / seconds
+    }
+}
+
 // The growth of time and memory with the length of the sequence, for each of three ways.
 
 /// The lengths of the sequence, each twice the one before.
@@ -154,19 +176,8 @@ pub struct Point {
 /// The result of a measurement, or the reason why there is none.
 #[derive(Clone, Copy, Debug)]
 pub enum Measurement {
-    /// Time and memory.
-    Done {
-        /// The time of a run.
-        timing: Timing,
-        /// Flop/s, by the useful ones.
-        rate: f64,
-        /// Bytes beside inputs and outputs.
-        extra_bytes: usize,
-        /// The threads it was worth.
-        threads: usize,
-        /// For the fused path, the largest |O − exact|.
-        max_error: Option<f64>,
-    },
+    /// It was run.
+    Done(Run),
     /// It would take this many seconds, as the last measured size predicts.
     TooLong(f64),
     /// It would take this many bytes.
@@ -181,7 +192,7 @@ impl Growth {
     pub fn point<T: Kernels>(&self, way: Method, n: usize, shorter: &[Point]) -> Result<Point> {
         let measured = match self.refused(way, n, shorter) {
             Some(refused) => refused,
-            None => self.taken::<T>(way, self.shape(n))?,
+            None => Measurement::Done(self.taken::<T>(way, self.shape(n))?),
         };
         Ok(Point { n, measured })
     }
@@ -199,36 +210,32 @@ impl Growth {
             return Some(Measurement::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
         }
         let seconds = |point: &Point| match point.measured {
-            Measurement::Done { timing, .. } => Some(timing.median * ((n / point.n) * (n / point.n)) as f64),
+            Measurement::Done(run) => Some(run.timing.median * ((n / point.n) * (n / point.n)) as f64),
             _ => None,
         };
         let seconds = shorter.iter().rev().find_map(seconds)?;
         (seconds > self.longest.as_secs_f64()).then_some(Measurement::TooLong(seconds))
     }
 
-    fn taken<T: Kernels>(&self, way: Method, shape: Shape) -> Result<Measurement> {
-        let taken = |timing: Timing, extra_bytes, threads, max_error| {
-            let rate = shape.flop() as f64 / timing.median;
-            Measurement::Done { timing, rate, extra_bytes, threads, max_error }
-        };
+    fn taken<T: Kernels>(&self, way: Method, shape: Shape) -> Result<Run> {
         if way == Method::Fused {
             let mut problem = Problem::<T>::drawn(shape)?;
             let used = problem.attend(self.machine)?;
             let max_error = Some(problem.max_error()?);
             let timing = time(self.each, || problem.attend(self.machine).map(drop))?;
-            return Ok(taken(timing, used.extra_bytes, used.threads, max_error));
+            return Ok(Run { shape, dtype: T::NAME, timing, used, max_error });
         }
         let [q, k, v] = Problem::<f64>::drawn(shape)?.exact(0)?;
-        let mut extra_bytes = 0;
+        let mut used = Resources { extra_bytes: 0, threads: 1 };
         let timing = time(self.each, || {
             let formed = match way {
                 Method::Loop => loop_over_queries(&q, &k, &v, shape.causal)?,
                 _ => step_by_step(&q, &k, &v, shape.causal)?,
             };
-            extra_bytes = formed.extra_bytes;
+            used.extra_bytes = formed.extra_bytes;
             Ok(())
         })?;
-        Ok(taken(timing, extra_bytes, 1, None))
+        Ok(Run { shape, dtype: f64::NAME, timing, used, max_error: None })
     }
 }
 
@@ -243,18 +250,10 @@ const READING: Duration = Duration::from_millis(250);
 /// The measurement of one shape.
 #[derive(Clone, Debug)]
 pub struct ShapeMeasurement {
-    /// The shape that was computed.
-    pub shape: Shape,
+    /// Its runs.
+    pub run: Run,
     /// The machine that it was measured on.
     pub machine: Machine,
-    /// Its numbers: `f32` or `f64`.
-    pub dtype: &'static str,
-    /// The time of a run.
-    pub timing: Timing,
-    /// The memory and the threads it takes.
-    pub used: Resources,
-    /// The largest |O − exact| over some rows, see [`Problem::max_error`].
-    pub max_error: f64,
     /// The peak of multiply-adds on as many threads as were used, in flop/s: the larger of one before and one after.
     pub peak: f64,
     /// For few queries, where memory is the limit.
@@ -280,7 +279,7 @@ impl ShapeMeasurement {
     pub fn measure<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<ShapeMeasurement> {
         let mut problem = Problem::<T>::drawn(shape)?;
         let used = problem.attend(machine)?;
-        let max_error = problem.max_error()?;
+        let max_error = Some(problem.max_error()?);
         let aside = (budget / 4).min(Duration::from_millis(250));
         let busy = Machine { threads: used.threads, ..machine };
         let before = multiply_add_rate::<T>(busy, aside)?;
@@ -288,12 +287,8 @@ impl ShapeMeasurement {
         let peak = before.max(multiply_add_rate::<T>(busy, aside)?);
         let is_decode = shape.queries < MIN_QUERIES_FOR_TILES;
         let reading = if is_decode { Some(ReadRates::of(&problem, machine, &timing, aside)?) } else { None };
-        Ok(ShapeMeasurement { shape, machine, dtype: T::NAME, timing, used, max_error, peak, reading })
-    }
-
-    /// Useful flop in a second of a run that takes this long.
-    pub fn rate(&self, seconds: f64) -> f64 {
-        self.shape.flop() as f64 / seconds
+        let run = Run { shape, dtype: T::NAME, timing, used, max_error };
+        Ok(ShapeMeasurement { run, machine, peak, reading })
     }
 }
 
@@ -490,7 +485,7 @@ mod tests {
 
     fn bytes(measured: Measurement) -> usize {
         match measured {
-            Measurement::Done { extra_bytes, .. } => extra_bytes,
+            Measurement::Done(run) => run.used.extra_bytes,
             refused => panic!("{refused:?}"),
         }
     }
@@ -509,7 +504,9 @@ mod tests {
     fn what_would_take_too_long_or_too_much_says_so() {
         let mut growth = growth();
         let timing = Timing { median: 2.0, least: 2.0, runs: 1, other_busy: None };
-        let taken = Measurement::Done { timing, rate: 1.0, extra_bytes: 0, threads: 1, max_error: None };
+        let used = Resources { extra_bytes: 0, threads: 1 };
+        let run = Run { shape: growth.shape(64), dtype: "f64", timing, used, max_error: None };
+        let taken = Measurement::Done(run);
         let shorter =
             [Point { n: 64, measured: taken }, Point { n: 128, measured: Measurement::TooLong(8.0) }];
         let longer = growth.point::<f32>(Method::Loop, 256, &shorter).unwrap().measured;

@@ -9,8 +9,7 @@ use crate::graph::{Factor, Op};
 use crate::input::system;
 use crate::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, Resources, attend};
 use crate::matrix::Matrix;
-use crate::memory;
-use crate::memory::Remaining;
+use crate::memory::{self, Remaining};
 use crate::random::LegacyStream;
 use crate::text::counted;
 
@@ -84,9 +83,9 @@ impl<T: Kernels> Problem<T> {
             return Ok(());
         }
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let enough = memory::enough(bytes);
         let help = format!(
-            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: --memory {}",
-            memory::enough(bytes)
+            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: --memory {enough}"
         );
         Err(memory::too_much(bytes, limit).in_source(shape.to_string()).help(help))
     }
@@ -215,12 +214,10 @@ impl Shape {
             return Err(Error::new(format!("{option} 0 leaves nothing to compute")).help("give 1 or more"));
         }
         if !self.heads.is_multiple_of(self.key_value_heads) {
-            return Err(Error::new(format!(
-                "{} cannot share {} equally",
-                counted(self.heads, "query head"),
-                counted(self.key_value_heads, "key/value head")
-            ))
-            .help("give a number of --heads that is a multiple of --kv-heads"));
+            let heads = counted(self.heads, "query head");
+            let shared = counted(self.key_value_heads, "key/value head");
+            return Err(Error::new(format!("{heads} cannot share {shared} equally"))
+                .help("give a number of --heads that is a multiple of --kv-heads"));
         }
         let factors = [4, self.heads, self.width, self.queries, self.keys];
         match factors.into_iter().try_fold(1_u64, |product, size| product.checked_mul(size as u64)) {

@@ -14,7 +14,7 @@ use crate::render::Charset;
 use crate::text::{near, nearest, one_of, quoted};
 use crate::{memory, params};
 
-use super::program::{Env, VARIABLE_PREFIX, deepest};
+use super::program::{Env, VARIABLE_PREFIX, deepest, typed_value};
 
 /// Commands that need an input, with one that shows what they do.
 const WORKED: [(&str, &[&str]); 4] = [
@@ -318,16 +318,6 @@ pub(super) fn has_flag(args: &[OsString], flag: &str) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag)
 }
 
-/// The value of an option that is typed before any `--`.
-fn typed_value(args: &[OsString], option: &str) -> Option<String> {
-    let words: Vec<_> =
-        args.iter().take_while(|arg| *arg != "--").map(|arg| arg.to_string_lossy().into_owned()).collect();
-    words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(option)? {
-        "" => words.get(at + 1).cloned(),
-        rest => rest.strip_prefix('=').map(str::to_string),
-    })
-}
-
 /// # Errors
 /// If ASCII is asked for in a format that has its own characters on every screen.
 pub(super) fn check_charset(args: &[OsString]) -> Result<()> {
@@ -379,8 +369,7 @@ pub(super) fn applied(
             continue;
         }
         match (option.as_str(), value.as_str()) {
-            ("color", "always") => (env.colour, env.colour_err) = (true, true),
-            ("color", "never") => (env.colour, env.colour_err) = (false, false),
+            ("color", when) => env.set_colour(when),
             ("charset", "utf8") => env.charset = Charset::Utf8,
             ("charset", "ascii") => env.charset = Charset::Ascii,
             ("memory", size) => env.memory = memory::parsed(size).ok(),

@@ -127,14 +127,7 @@ impl AttendArgs {
             input::save(&to_path(&file), &graph[node].name, input::table(graph, node)?, env.writing)?;
         }
         let (style, headed) = (self.live.style(&self.output, env, convention), page.headed);
-        let presentation = Presentation {
-            program,
-            command: "attend",
-            wholes: vec![presentation::whole(program.typed)],
-            steps: &self.steps,
-            output: &self.output,
-            style,
-        };
+        let presentation = Presentation::of("attend", program, (&self.steps, &self.output), style);
         let pages = vec![page];
         let code = presentation.show(&pages, env, streams)?;
         if let Some(ran) = ran.filter(|_| is_for_people && headed) {

@@ -7,12 +7,11 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::bench::{ModelMeasurement, Problem, ReadRates, Shape, ShapeMeasurement, Timing, estimate};
+use crate::bench::{ModelMeasurement, Problem, ReadRates, Run, Shape, ShapeMeasurement, Timing, estimate};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernels, Machine};
 use crate::params::Positions;
-use crate::render;
-use crate::render::{Format, Style};
+use crate::render::{self, Format, Style};
 use crate::story::Table;
 use crate::tensor::Dtype;
 use crate::text::{counted, giga, grouped, percent, seconds, size, three_digits, waiting};
@@ -163,49 +162,29 @@ impl BenchArgs {
 // A measurement as one line of JSON for a script: the fields that `benches/peers.py` writes for every peer, and those
 // that only the program itself can fill in.
 
-/// The result of a measurement of any kind.
-struct MeasurementLine<'a> {
-    /// Who: `attn`, or one of the ways, `attn.loop`.
-    pub peer: &'a str,
-    pub shape: Shape,
-    pub dtype: &'a str,
-    /// The instructions that were asked for, where there is a choice.
-    pub simd: Option<&'a str>,
-    /// The threads that were asked for, and those that it was worth.
-    pub threads: [usize; 2],
-    pub timing: &'a Timing,
-    /// Bytes beside inputs and outputs.
-    pub extra_bytes: usize,
-    /// The largest |O − exact|, where it is not the exact path itself.
-    pub max_error: Option<f64>,
-    /// The peak of multiply-adds on the threads that were used, in flop/s.
-    pub peak: f64,
-}
-
-impl MeasurementLine<'_> {
-    /// The line.
-    fn value(&self) -> Value {
-        let Timing { median, least, runs, other_busy } = *self.timing;
-        let flop = self.shape.flop() as f64;
-        json!({
-            "peer": self.peer,
-            "version": env!("CARGO_PKG_VERSION"),
-            "shape": self.shape.to_string(),
-            "threads": self.threads[0],
-            "median_s": median,
-            "min_s": least,
-            "runs": runs,
-            "gflops": flop / median / 1e9,
-            "gflops_best": flop / least / 1e9,
-            "max_err": self.max_error,
-            "other_busy": other_busy,
-            "peak_gflops": self.peak / 1e9,
-            "extra_bytes": self.extra_bytes,
-            "threads_used": self.threads[1],
-            "dtype": self.dtype,
-            "simd": self.simd,
-        })
-    }
+/// The line of a run of any kind. `peer` is who ran: `attn`, or one of the ways, `attn.loop`; `simd` are the instructions that were asked
+/// for, where there is a choice, and `threads` those that were asked for; `peak` is that of multiply-adds on the threads that were
+/// used, in flop/s.
+fn run_line(peer: &str, run: &Run, simd: Option<&str>, threads: usize, peak: f64) -> Value {
+    let Timing { median, least, runs, other_busy } = run.timing;
+    json!({
+        "peer": peer,
+        "version": env!("CARGO_PKG_VERSION"),
+        "shape": run.shape.to_string(),
+        "threads": threads,
+        "median_s": median,
+        "min_s": least,
+        "runs": runs,
+        "gflops": run.rate(median) / 1e9,
+        "gflops_best": run.rate(least) / 1e9,
+        "max_err": run.max_error,
+        "other_busy": other_busy,
+        "peak_gflops": peak / 1e9,
+        "extra_bytes": run.used.extra_bytes,
+        "threads_used": run.used.threads,
+        "dtype": run.dtype,
+        "simd": simd,
+    })
 }
 
 // One shape: a few lines, or one line for a script.
@@ -251,12 +230,10 @@ fn check_time<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> R
     let most = (budget * LONGEST_IN_BUDGETS).max(NEVER_TOO_LONG);
     let Some(needed) = estimate::<T>(shape, machine)?.filter(|needed| *needed > most) else { return Ok(()) };
     let budget = (needed.as_secs_f64() / f64::from(LONGEST_IN_BUDGETS)).ceil();
-    let error = Error::new(format!(
-        "{}: the measurement would take about {}, and the limit is {}",
-        shape.in_words(),
-        waiting(needed.as_secs_f64()),
-        waiting(most.as_secs_f64()),
-    ));
+    let [time, limit] = [needed, most].map(|time| waiting(time.as_secs_f64()));
+    let shape = shape.in_words();
+    let error =
+        Error::new(format!("{shape}: the measurement would take about {time}, and the limit is {limit}"));
     let smaller = "give a shorter sequence, or fewer or narrower heads";
     Err(if budget > MOST_SECONDS {
         error.help(smaller)
@@ -267,52 +244,35 @@ fn check_time<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> R
 
 fn shape_title(single: &ShapeMeasurement) -> String {
     let threads = counted(single.machine.threads, "thread");
-    format!("{}; {}, {}, {threads}", single.shape.in_words(), single.dtype, single.machine.simd)
+    format!("{}; {}, {}, {threads}", single.run.shape.in_words(), single.run.dtype, single.machine.simd)
 }
 
 fn shape_table(single: &ShapeMeasurement) -> Table {
-    let (timing, threads) = (&single.timing, single.machine.threads);
-    let (median, best) = (single.rate(timing.median), single.rate(timing.least));
-    let row = |name: &str, text: String| vec![name.to_string(), text];
-    let runs = counted(timing.runs, "run");
+    let Run { timing, used, .. } = single.run;
+    let (runs, threads) = (counted(timing.runs, "run"), counted(used.threads, "thread"));
+    let [median, least] = [timing.median, timing.least].map(seconds);
+    let [rate, best] = [timing.median, timing.least].map(|time| single.run.rate(time));
+    let share = percent(rate.min(single.peak), single.peak);
+    let (rate, best) = (giga(rate), giga(best));
+    let peak = giga(single.peak);
     let mut rows = vec![
-        row(
-            "time",
-            format!(
-                "{}, the median of {runs}; the fastest took {}",
-                seconds(timing.median),
-                seconds(timing.least)
-            ),
-        ),
-        row("speed", format!("{} GFLOP/s in the median run, {} in the best", giga(median), giga(best))),
-        row(
-            "peak",
-            format!(
-                "{} GFLOP/s of multiply-adds on {}; attention reaches {} of it",
-                giga(single.peak),
-                counted(single.used.threads, "thread"),
-                percent(median.min(single.peak), single.peak)
-            ),
-        ),
+        ("time", format!("{median}, the median of {runs}; the fastest took {least}")),
+        ("speed", format!("{rate} GFLOP/s in the median run, {best} in the best")),
+        ("peak", format!("{peak} GFLOP/s of multiply-adds on {threads}; attention reaches {share} of it")),
     ];
-    if single.used.threads < threads {
-        let text =
-            format!("{} used: there is too little work for more", counted(single.used.threads, "thread"));
-        rows.push(row("threads", text));
+    if used.threads < single.machine.threads {
+        rows.push(("threads", format!("{threads} used: there is too little work for more")));
     }
-    rows.extend(single.reading.iter().map(|reading| row("reading", told_reading(reading))));
-    rows.push(row(
-        "memory",
-        format!("{} bytes in addition to inputs and output", grouped(single.used.extra_bytes as u64)),
-    ));
-    rows.push(row(
-        "error",
-        format!("at most {:.1e}, compared with the exact path on some rows", single.max_error),
-    ));
+    rows.extend(single.reading.iter().map(|reading| ("reading", told_reading(reading))));
+    let extra = grouped(used.extra_bytes as u64);
+    rows.push(("memory", format!("{extra} bytes in addition to inputs and output")));
+    if let Some(error) = single.run.max_error {
+        rows.push(("error", format!("at most {error:.1e}, compared with the exact path on some rows")));
+    }
     if let Some(busy) = timing.other_busy {
-        rows.push(row("others", format!("other processes kept {} processors busy", three_digits(busy))));
+        rows.push(("others", format!("other processes kept {} processors busy", three_digits(busy))));
     }
-    Table::new(&["what", "measured"], rows)
+    Table::new(&["what", "measured"], rows.into_iter().map(|(what, text)| vec![what.to_string(), text]))
 }
 
 /// The rate at which keys and values were read, compared with only reading them, and with reading from memory.
@@ -335,19 +295,8 @@ fn told_reading(reading: &ReadRates) -> String {
 
 /// The line for a script.
 fn shape_line(single: &ShapeMeasurement) -> Value {
-    let ShapeMeasurement { shape, machine, dtype, ref timing, used, max_error, peak, .. } = *single;
-    let line = MeasurementLine {
-        peer: "attn",
-        shape,
-        dtype,
-        simd: Some(machine.simd.name()),
-        threads: [machine.threads, used.threads],
-        timing,
-        extra_bytes: used.extra_bytes,
-        max_error: Some(max_error),
-        peak,
-    };
-    let mut line = line.value();
+    let Machine { simd, threads } = single.machine;
+    let mut line = run_line("attn", &single.run, Some(simd.name()), threads, single.peak);
     if let Some(reading) = &single.reading {
         line["read_gb_s"] = json!(reading.fused / 1e9);
         line["read_alone_gb_s"] = json!(reading.alone / 1e9);
@@ -395,22 +344,18 @@ fn model_table(measured: &ModelMeasurement) -> Table {
     let median = |timing: &Timing| {
         format!("{}, the median of {}", seconds(timing.median), counted(timing.runs, "run"))
     };
-    let row = |what: String, text: String| vec![what, text];
+    let (speed, rate) = (giga(*flop as f64 / forward.median), giga(measured.read_rate()));
+    let all_logits = format!("{}, all logits", counted(*tokens, "token"));
     let mut rows = vec![
-        row(format!("{}, all logits", counted(*tokens, "token")), median(forward)),
-        row(
-            "speed".to_string(),
-            format!("{} GFLOP/s in products with weights", giga(*flop as f64 / forward.median)),
-        ),
+        (all_logits.as_str(), median(forward)),
+        ("speed", format!("{speed} GFLOP/s in products with weights")),
     ];
-    rows.extend(decode.map(|decode| row("one more token".to_string(), median(&decode))));
-    rows.push(row("only reading the weights".to_string(), median(reading)));
-    let rate = format!("{} at {} GB/s", size(*weight_bytes), giga(measured.read_rate()));
-    rows.push(row("read rate".to_string(), rate));
-    rows.extend(measured.share_of_reading().map(|share| {
-        row("share of that rate".to_string(), format!("{:.0} %, for one more token", 100.0 * share))
-    }));
-    Table::new(&["what", "measured"], rows)
+    rows.extend(decode.map(|decode| ("one more token", median(&decode))));
+    rows.push(("only reading the weights", median(reading)));
+    rows.push(("read rate", format!("{} at {rate} GB/s", size(*weight_bytes))));
+    let share = measured.share_of_reading().map(|share| 100.0 * share);
+    rows.extend(share.map(|share| ("share of that rate", format!("{share:.0} %, for one more token"))));
+    Table::new(&["what", "measured"], rows.into_iter().map(|(what, text)| vec![what.to_string(), text]))
 }
 
 /// The line for a script.

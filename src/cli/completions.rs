@@ -11,7 +11,7 @@ use crate::diagnose::catalogue;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::recipes::{AttendInputs, Recipe, attend};
-use crate::input::bundled;
+use crate::input::BUNDLED;
 use crate::lesson::{BUILT_IN, read};
 use crate::matrix::Matrix;
 use crate::params;
@@ -66,18 +66,15 @@ struct Completion {
 }
 
 fn named(program: &Program<'_>) -> Vec<Completion> {
-    let positional = |path, arg, values: &[(String, String)]| Completion {
-        path,
-        arg,
-        is_positional: true,
-        values: values.to_vec(),
+    let completion = |is_positional: bool| {
+        move |path, arg, values: &[(String, String)]| Completion {
+            path,
+            arg,
+            is_positional,
+            values: values.to_vec(),
+        }
     };
-    let option = |path, arg, values: &[(String, String)]| Completion {
-        path,
-        arg,
-        is_positional: false,
-        values: values.to_vec(),
-    };
+    let (positional, option) = (completion(true), completion(false));
     let pair = |name: &str, line: &str| (name.to_string(), line.to_string());
     let demos: Vec<_> = demos_by_topic().iter().map(|demo| pair(demo.name, demo.summary)).collect();
     let lessons: Vec<_> = BUILT_IN
@@ -86,14 +83,15 @@ fn named(program: &Program<'_>) -> Vec<Completion> {
         .collect();
     let models: Vec<_> = params::built_in().iter().map(|model| pair(model.name, model.title)).collect();
     let mistakes: Vec<_> = catalogue().map(|mistake| pair(mistake.id, mistake.slip)).collect();
-    let files: Vec<_> = bundled().iter().map(|file| pair(file.name, file.about)).collect();
+    let files: Vec<_> = BUNDLED.iter().map(|file| pair(file.name, file.about)).collect();
     let terms: Vec<_> = glossary()
         .iter()
         .filter(|term| !term.name.contains([' ', '/']))
         .map(|term| pair(term.name, term.means.split_once(". ").map_or(term.means, |(first, _)| first)))
         .collect();
-    let of_demos = nodes_of_demos();
-    let of_attend = nodes_of_attend();
+    let stories = demos_by_topic().into_iter().filter_map(|demo| demo.story(&Settings::default()).ok());
+    let of_demos = nodes_of(stories.map(|story| story.graph));
+    let of_attend = nodes_of([1, 2].into_iter().filter_map(|heads| attention(heads).ok()));
     let commands: Vec<_> = program
         .definitions
         .get_subcommands()
@@ -146,39 +144,25 @@ fn with_values(
 /// Lines for fish, one for each name.
 fn fish(named: &Completion) -> String {
     let seen = |name: &&str| format!("__fish_seen_subcommand_from {name}");
-    let when: Vec<String> = named.path.iter().map(seen).collect();
+    let when = named.path.iter().map(seen).collect::<Vec<String>>().join("; and ");
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");
     let line = |(name, words): &(String, String)| {
-        format!(
-            "complete -c attn -n '{}' -f -a '{}' -d '{}'\n",
-            when.join("; and "),
-            quoted(name),
-            quoted(words)
-        )
+        let (name, words) = (quoted(name), quoted(words));
+        format!("complete -c attn -n '{when}' -f -a '{name}' -d '{words}'\n")
     };
     named.values.iter().map(line).collect()
 }
 
-/// The names of all nodes of all demos.
-fn nodes_of_demos() -> Vec<(String, String)> {
-    let stories = demos_by_topic().into_iter().filter_map(|demo| demo.story(&Settings::default()).ok());
-    let names: BTreeSet<String> = stories.flat_map(|story| names(&story.graph)).collect();
+/// The names of all nodes of some graphs.
+fn nodes_of(graphs: impl Iterator<Item = Graph>) -> Vec<(String, String)> {
+    let names = |graph: Graph| graph.nodes().map(|(_, node)| node.name.clone()).collect::<Vec<_>>();
+    let names: BTreeSet<String> = graphs.flat_map(names).collect();
     names.into_iter().map(|name| (name, String::new())).collect()
 }
 
-/// The names of the nodes of `attn attend` with one and with two heads.
-fn nodes_of_attend() -> Vec<(String, String)> {
-    let of = |heads: usize| {
-        let x = Matrix::of([[1.0, 0.0], [0.0, 1.0]]);
-        let mut recipe = Recipe { heads, kv_heads: heads, ..Recipe::default() };
-        recipe.mask.causal = true;
-        attend(&recipe, AttendInputs::of_tokens(x))
-    };
-    let names: BTreeSet<String> =
-        [1, 2].into_iter().filter_map(|heads| of(heads).ok()).flat_map(|graph| names(&graph)).collect();
-    names.into_iter().map(|name| (name, String::new())).collect()
-}
-
-fn names(graph: &Graph) -> Vec<String> {
-    graph.nodes().map(|(_, node)| node.name.clone()).collect()
+/// The graph of `attn attend` with some heads.
+fn attention(heads: usize) -> Result<Graph> {
+    let mut recipe = Recipe { heads, kv_heads: heads, ..Recipe::default() };
+    recipe.mask.causal = true;
+    attend(&recipe, AttendInputs::of_tokens(Matrix::of([[1.0, 0.0], [0.0, 1.0]])))
 }

@@ -4,8 +4,7 @@ use std::io::Read;
 
 use clap::Args;
 
-use crate::demo;
-use crate::demo::{AnyDemo, Demo, Document, FileDemo, NEW_DEMO, Passage, Settings, Source, Topic};
+use crate::demo::{self, AnyDemo, Demo, Document, FileDemo, NEW_DEMO, Passage, Settings, Source, Topic};
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::explore::is_assignment;
 use crate::foreign::{to_path, visible};
@@ -16,7 +15,7 @@ use crate::render::Page;
 use crate::story::{Digits, Story};
 use crate::text::{counted, quoted};
 
-use super::options::WithoutArgs;
+use super::options::{WithoutArgs, first_given};
 use super::output::{Group, LiveArgs, OutputArgs};
 use super::presentation::Presentation;
 use super::program::{Env, Outcome, Program, Streams};
@@ -109,18 +108,13 @@ impl DemoArgs {
             _ => {}
         }
         let chosen = self.chosen(env, streams.input)?;
-        let options = [
+        let changes = first_given(&[
             ("--versus", self.versus.options().is_some()),
             ("--set", !self.numbers.set.is_empty()),
             ("--without", !self.numbers.without.heads().is_empty()),
-            (self.steps.wants_one().unwrap_or_default(), self.steps.wants_one().is_some()),
-            ("--only", !self.nodes.only.is_empty()),
-            (
-                self.nodes.explain.given_option().unwrap_or_default(),
-                self.nodes.explain.given_option().is_some(),
-            ),
-        ];
-        if let Some((option, _)) = options.into_iter().find(|(_, used)| *used && chosen.len() != 1) {
+        ]);
+        let shown = (!self.nodes.only.is_empty()).then_some("--only").or(self.nodes.explain.given_option());
+        if let Some(option) = changes.or(self.steps.wants_one()).or(shown).filter(|_| chosen.len() != 1) {
             return Err(wants_one(option, chosen.len()));
         }
         if chosen.is_empty() {
@@ -141,19 +135,12 @@ impl DemoArgs {
                 stories.into_iter().map(page).collect::<Result<_>>()?
             }
         };
-        let wholes = match &chosen[..] {
-            [_] => vec![presentation::whole(program.typed)],
-            several => several.iter().map(|demo| format!("attn demo {}", quoted(demo.name()))).collect(),
-        };
         let style = self.live.style(&self.output, env, Convention::Rows);
-        let presentation = Presentation {
-            program,
-            command: "demo",
-            wholes,
-            steps: &self.steps,
-            output: &self.output,
-            style,
-        };
+        let mut presentation = Presentation::of("demo", program, (&self.steps, &self.output), style);
+        if chosen.len() > 1 {
+            let whole = |demo: &AnyDemo| format!("attn demo {}", quoted(demo.name()));
+            presentation.wholes = chosen.iter().map(whole).collect();
+        }
         let code = presentation.show(&pages, env, streams)?;
         Ok(Outcome::of_pages(code, pages))
     }
@@ -251,21 +238,16 @@ fn check(files: &[String], env: &Env, streams: &mut Streams<'_>) -> Result<Outco
         let story = opened(file, env, streams.input).and_then(|demo| demo.story(&Settings::default()));
         let line = match story {
             Ok(story) => {
-                let left_out: Vec<&str> = story
-                    .claims
-                    .iter()
-                    .filter(|claim| !claim.shown)
-                    .map(|claim| claim.text.as_str())
-                    .collect();
-                let line = format!(
-                    "{}  {}, {}, {} ({} shown): ok\n",
-                    visible(file),
-                    counted(story.steps.len(), "step"),
-                    counted(story.graph.nodes().count(), "matrix"),
-                    counted(story.claims.len(), "remark"),
-                    story.claims.len() - left_out.len(),
-                );
-                let told = left_out.iter().map(|text| format!("  not shown: “{}”\n", visible(text)));
+                let left_out: Vec<_> = story.claims.iter().filter(|claim| !claim.shown).collect();
+                let shown = story.claims.len() - left_out.len();
+                let [steps, matrices, remarks] = [
+                    (story.steps.len(), "step"),
+                    (story.graph.nodes().count(), "matrix"),
+                    (story.claims.len(), "remark"),
+                ]
+                .map(|(count, what)| counted(count, what));
+                let line = format!("{}  {steps}, {matrices}, {remarks} ({shown} shown): ok\n", visible(file));
+                let told = left_out.iter().map(|claim| format!("  not shown: “{}”\n", visible(&claim.text)));
                 line + &told.collect::<String>()
             }
             Err(error) => {
@@ -330,11 +312,10 @@ fn shapes(demo: &AnyDemo, settings: &Settings) -> String {
         (set != node.shape()).then_some(fits)
     });
     let other: String = other.collect();
-    let given: Vec<String> =
-        given.iter().map(|(_, node)| format!("{} ({})", node.name, node.shape())).collect();
+    let given = given.iter().map(|(_, node)| format!("{} ({})", node.name, node.shape()));
+    let given = given.collect::<Vec<String>>().join(", ");
     format!(
-        "{other}set matrices whose shapes depend on each other in one command; this demo is given {}",
-        given.join(", ")
+        "{other}set matrices whose shapes depend on each other in one command; this demo is given {given}"
     )
 }
 

@@ -17,7 +17,7 @@ use crate::matrix::Matrix;
 use crate::model::PassOptions;
 use crate::model::porting::{Dumped, diagnose};
 use crate::read::{Array, Limit};
-use crate::render::{FileRows, Page, Style, wrapped_text};
+use crate::render::{FileRows, Format, Page, Style, wrapped_text};
 use crate::story::Table;
 use crate::story::diagnosis::{
     FileResult, Tally, detailed_report, mistake, mistakes, mistakes_in_full, report, suggested_input,
@@ -27,7 +27,7 @@ use crate::{input, memory, read, render, story};
 
 use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
-use super::output::{DigitsArgs, FormatArg, LookArgs, of_words};
+use super::output::{DigitsArgs, LookArgs, of_words};
 use super::program::{Program, matches};
 use super::{Env, Streams, output};
 
@@ -161,14 +161,14 @@ impl DiagnoseArgs {
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
         let Submission { answers, remarks } = read;
-        if self.look.format == FormatArg::Csv {
+        if self.look.format == Format::Csv {
             let error = Error::new("a diagnosis is not a matrix");
             return Err(error.help("give --format json to get it as data"));
         }
         let diagnosis = examiner.examine(&answers).map_err(|error| with_renaming_remarks(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
         let style = self.digits.style(&self.look, env);
-        if self.look.format == FormatArg::Json {
+        if self.look.format == Format::Json {
             let right = examiner.task().right();
             render::diagnosis(None, &diagnosis, right, streams.out)?;
             output::warnings(right, &remarks, &style, streams);
@@ -264,7 +264,7 @@ impl DiagnoseArgs {
         let dump = dumped(&self.yours, &mut Files::new(streams.input).within(env.reading.clone()))?;
         let options = PassOptions { measured: false, ..PassOptions::default() };
         let report = model.with_run(|run| diagnose(run, &read.text, model.beginning(), &dump, options))?;
-        if self.look.format == FormatArg::Json {
+        if self.look.format == Format::Json {
             render::porting(&report, streams.out)?;
         } else {
             let parts = story::porting(&report, &read.text);
@@ -312,7 +312,7 @@ fn write_list(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Stream
         return output::pages(&[Page::whole(mistake(one))], "diagnose", &look.style(env), streams);
     }
     // Data is one table with everything; people read a group at a time.
-    let in_full = matches!(look.format, FormatArg::Json | FormatArg::Csv);
+    let in_full = matches!(look.format, Format::Json | Format::Csv);
     let table = if in_full { mistakes_in_full } else { mistakes };
     let parts = match one {
         None if !in_full => GROUPS.iter().map(group).chain([classes()]).collect(),
@@ -346,7 +346,7 @@ impl DiagnoseArgs {
     /// Writes the input, and describes how to use it.
     fn write_suggestion(&self, file: &str, task: &Task, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let look = &self.look;
-        if look.format == FormatArg::Csv {
+        if look.format == Format::Csv {
             return Err(Error::new("the description of a suggested input is not a matrix")
                 .help("give --format json to get it as data; the matrices are in the file"));
         }
@@ -413,7 +413,7 @@ impl Batch {
             look.tables("diagnose", &[(tally.sentence(), tally.by_mistake())], env, streams)?;
             return Ok(exit_code(&tally));
         }
-        let is_screen = look.format == FormatArg::Table;
+        let is_screen = look.format == Format::Table;
         let names = folder.iter().filter(|entry| entry.is_readable()).map(|entry| entry.name.as_str());
         let screen = is_screen.then(|| FileRows::of(names, self.right(), &style));
         if let Some(screen) = &screen {
@@ -429,7 +429,7 @@ impl Batch {
                     streams.out.flush()?;
                 }
                 (Some(_), _) => {}
-                (None, FormatArg::Json) => self.json(&result, streams)?,
+                (None, Format::Json) => self.json(&result, streams)?,
                 _ => rows.push(result.cells(self.right())),
             }
             tally.add(result);
@@ -442,9 +442,9 @@ impl Batch {
                 look.tables("diagnose", &[summary], env, streams)?;
             }
             write_notes(&tally, &style, streams)?;
-        } else if look.format != FormatArg::Json {
+        } else if look.format != Format::Json {
             let mut parts = vec![(tally.sentence(), Table::new(&HEADER, rows))];
-            parts.extend(summary.filter(|_| look.format != FormatArg::Csv));
+            parts.extend(summary.filter(|_| look.format != Format::Csv));
             look.tables("diagnose", &parts, env, streams)?;
         }
         Ok(exit_code(&tally))

@@ -8,14 +8,13 @@ use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::input::bundled;
+use crate::input::BUNDLED;
 use crate::lesson::{BUILT_IN, read};
 use crate::params;
 use crate::render::Format;
 use crate::text::{near, one_of, quoted};
 
-use super::output;
-use super::output::{Group, LookArgs, of_words};
+use super::output::{self, Group, LookArgs, of_words};
 use super::program::{Env, Program, Streams};
 
 /// Search demos, lessons, terms, mistakes, models, examples and options
@@ -96,7 +95,7 @@ impl FindArgs {
         let shown = visible(&self.words.join(" ")).into_owned();
         let error = Error::new(format!("nothing here is about `{shown}`"));
         let all: Vec<String> =
-            kinds.iter().flat_map(|kind| &kind.entries).flat_map(|entry| entry.tokens()).collect();
+            kinds.iter().flat_map(|kind| &kind.entries).flat_map(|entry| tokens(&entry.text())).collect();
         let known = |word: &String| all.iter().any(|token| token.starts_with(word.as_str()));
         match words.iter().find(|word| !known(word)) {
             None => error.help(format!("each word is there alone: attn find {}", quoted(&words[0]))),
@@ -131,49 +130,35 @@ impl SearchEntry {
         SearchEntry { command, line: line.to_string(), more }
     }
 
-    /// Its words in lower case.
-    fn tokens(&self) -> Vec<String> {
-        let text = format!("{} {} {}", self.command, self.line, self.more).to_lowercase();
-        text.split(|c: char| !c.is_alphanumeric() && c != '_')
-            .filter(|word| !word.is_empty())
-            .map(str::to_string)
-            .collect()
+    /// All that is searched.
+    fn text(&self) -> String {
+        format!("{} {} {}", self.command, self.line, self.more)
     }
 
     /// A score of the match: 0 if a word is missing; higher if words are in the command or in the line.
     fn fits(&self, words: &[String]) -> usize {
-        let text = format!("{} {} {}", self.command, self.line, self.more).to_lowercase();
-        let tokens = self.tokens();
-        let begins = |text: &str, word: &String| {
-            text.to_lowercase()
-                .split(|c: char| !c.is_alphanumeric() && c != '_')
-                .any(|token| token.starts_with(word.as_str()))
-        };
+        let text = self.text();
+        let parts = [tokens(&self.command), tokens(&self.line), tokens(&text)];
+        let lower = text.to_lowercase();
         let fit = |word: &String| {
-            if begins(&self.command, word) {
-                4
-            } else if begins(&self.line, word) {
-                3
-            } else if tokens.iter().any(|token| token.starts_with(word.as_str())) {
-                2
-            } else if word.contains(|c: char| !c.is_alphanumeric()) && text.contains(word.as_str()) {
-                // A word with a hyphen or another mark in it.
-                1
-            } else {
-                0
-            }
+            let begins = |part: &Vec<String>| part.iter().any(|token| token.starts_with(word.as_str()));
+            // A word with a hyphen or another mark in it.
+            let is_within = word.contains(|c: char| !c.is_alphanumeric()) && lower.contains(word.as_str());
+            parts.iter().position(begins).map_or(usize::from(is_within), |part| 4 - part)
         };
         // What has just this name comes first.
         let name = self.command.splitn(3, ' ').nth(2).map(str::to_lowercase);
-        let mut sum = usize::from(name.is_some_and(|name| name == words.join(" ")));
-        for word in words {
-            match fit(word) {
-                0 => return 0,
-                more => sum += more,
-            }
-        }
-        sum
+        let is_name = name.is_some_and(|name| name == words.join(" "));
+        let fits: Vec<usize> = words.iter().map(fit).collect();
+        if fits.contains(&0) { 0 } else { fits.iter().sum::<usize>() + usize::from(is_name) }
     }
+}
+
+/// The words of a text in lower case.
+fn tokens(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.map(str::to_string).collect()
 }
 
 /// The matching entries of one kind, the best first.
@@ -203,16 +188,18 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
     let models = params::built_in().iter().map(|model| {
         SearchEntry::new(format!("attn params {}", model.name), model.title, "model".to_string())
     });
-    let examples = bundled()
+    let examples = BUNDLED
         .iter()
         .map(|file| SearchEntry::new(format!("attn examples {}", file.name), file.about, String::new()));
+    let mut options = Vec::new();
+    collect(program.definitions, "attn", &mut options);
     let kind = |title, entries| SearchGroup { title, head: ["command", "about"], entries };
     vec![
         kind("Terms", terms.collect()),
         kind("Demos", demos.collect()),
         kind("Lessons", lessons()),
         kind("Mistakes", mistakes.collect()),
-        kind("Commands and options", options(program.definitions)),
+        kind("Commands and options", options),
         kind("Models", models.collect()),
         kind("Example data", examples.collect()),
     ]
@@ -232,34 +219,20 @@ fn lessons() -> Vec<SearchEntry> {
     entries
 }
 
-/// Each command, and each of its options that is not one of all commands.
-fn options(definitions: &clap::Command) -> Vec<SearchEntry> {
-    let mut entries = Vec::new();
-    for command in definitions.get_subcommands() {
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        let name = format!("attn {}", command.get_name());
-        entries.push(SearchEntry::new(format!("{name} -h"), &about, String::new()));
-        collect(command, &name, &mut entries);
-    }
-    entries
-}
-
-/// The options of a command, without those of how the output looks: they would come again with each command.
-fn collect(command: &clap::Command, name: &str, entries: &mut Vec<SearchEntry>) {
-    let is_own = |arg: &&clap::Arg| {
+/// Each command below one, and each of its options, without those of how the output looks: they would come again with each command.
+fn collect(above: &clap::Command, name: &str, entries: &mut Vec<SearchEntry>) {
+    let text = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+    for command in above.get_subcommands() {
+        let name = format!("{name} {}", command.get_name());
+        entries.push(SearchEntry::new(format!("{name} -h"), &text(command.get_about()), String::new()));
         let common = ["format", "width", "color", "charset", "theme", "precision", "heat", "help"];
-        arg.get_long().is_some_and(|long| !common.contains(&long) || command.get_name() == "demo")
-    };
-    for arg in command.get_arguments().filter(is_own) {
-        let text =
-            |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
-        let option = format!("{name} --{}", arg.get_long().unwrap_or_default());
-        entries.push(SearchEntry::new(option, &text(arg.get_help()), text(arg.get_long_help())));
-    }
-    for inner in command.get_subcommands() {
-        let name = format!("{name} {}", inner.get_name());
-        let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
-        entries.push(SearchEntry::new(format!("{name} -h"), &about, String::new()));
-        collect(inner, &name, entries);
+        for arg in command.get_arguments() {
+            let Some(long) = arg.get_long() else { continue };
+            if !common.contains(&long) || command.get_name() == "demo" {
+                let option = format!("{name} --{long}");
+                entries.push(SearchEntry::new(option, &text(arg.get_help()), text(arg.get_long_help())));
+            }
+        }
+        collect(command, &name, entries);
     }
 }

@@ -59,7 +59,9 @@ impl HelpArgs {
             [] => FRONT.to_string(),
             ["environment" | "variables"] => ENVIRONMENT.replace("{SIMD}", &format!("{:<33}", simd_names())),
             ["screen" | "output"] => of_screen(program, env),
-            ["positions" | "position" | "rope"] => of_positions(program, env),
+            ["positions" | "position" | "rope"] => {
+                format!("{}\n\n{ROPE_SCALING}", of_attend(program, env, MECHANISMS, is_mechanism))
+            }
             _ => of_command(&words, program, env)?,
         };
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
@@ -90,11 +92,6 @@ With fewer queries than keys, the queries take the last positions, and with
   attn attend --words \"the cat sat\" --position rope --causal
   attn attend --words \"the cat sat\" --sink 0 --window 2 --causal --keep-first 1
 ";
-
-/// The options of today's models.
-fn of_positions(program: &Program<'_>, env: &Env) -> String {
-    format!("{}\n\n{ROPE_SCALING}", of_attend(program, env, MECHANISMS, is_mechanism))
-}
 
 /// The options that all commands have that print numbers.
 fn of_screen(program: &Program<'_>, env: &Env) -> String {
@@ -134,23 +131,6 @@ fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String
             found.find_subcommand_mut(&names[at]).unwrap_or_else(|| unreachable!("it has just been found"));
     }
     Ok(written(&found.render_long_help(), env))
-}
-
-/// The long help of a command on a terminal that cannot show its manual page, and where the page is.
-pub(super) fn instead_of_a_page(
-    words: &[&str],
-    program: &Program<'_>,
-    env: &Env,
-    streams: &mut Streams<'_>,
-) -> Result<()> {
-    let text = if words.is_empty() { FRONT.to_string() } else { of_command(words, program, env)? };
-    let name = std::iter::once("attn").chain(words.iter().copied()).collect::<Vec<_>>();
-    let file = format!("{}.1", name.join("-"));
-    let command = std::iter::once("attn man").chain(words.iter().copied()).collect::<Vec<_>>().join(" ");
-    let hint =
-        format!("\nThe system has no `man` that shows the page here. Its source: {command} > {file}\n");
-    streams.out.write_all(env.charset.spelled(&(text + &hint)).as_bytes())?;
-    Ok(())
 }
 
 /// The columns of a help text on this screen.
@@ -412,18 +392,16 @@ impl ManArgs {
             streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
             return Ok(());
         }
-        let name = std::iter::once("attn")
-            .chain(self.command.iter().map(String::as_str))
-            .collect::<Vec<_>>()
-            .join("-");
+        let words: Vec<&str> = self.command.iter().map(String::as_str).collect();
+        let name = [&["attn"], &words[..]].concat().join("-");
         let page = pages.iter().find(|page| page.name == name).ok_or_else(|| {
-            let asked = visible(&self.command.join(" ")).into_owned();
+            let asked = visible(&words.join(" ")).into_owned();
             let error = Error::new(format!("there is no command `{asked}`"));
             match nearest(&name, pages.iter().map(|page| page.name.as_str())) {
-                Some(near) if near != "attn" => error.help(format!(
-                    "did you mean: attn man {}",
-                    near.trim_start_matches("attn-").replace('-', " ")
-                )),
+                Some(near) if near != "attn" => {
+                    let near = near.trim_start_matches("attn-").replace('-', " ");
+                    error.help(format!("did you mean: attn man {near}"))
+                }
                 _ => error.help(format!("search for it: attn find {}", quoted(&asked))),
             }
         })?;
@@ -431,8 +409,13 @@ impl ManArgs {
             return Ok(());
         }
         if env.has_screen {
-            let words: Vec<&str> = self.command.iter().map(String::as_str).collect();
-            return instead_of_a_page(&words, program, env, streams);
+            let help = if words.is_empty() { FRONT.to_string() } else { of_command(&words, program, env)? };
+            let command = [&["attn man"], &words[..]].concat().join(" ");
+            let text = format!(
+                "{help}\nThe system has no `man` that shows the page here. Its source: {command} > {name}.1\n"
+            );
+            streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
+            return Ok(());
         }
         streams.out.write_all(page.text.as_bytes())?;
         Ok(())
@@ -519,12 +502,9 @@ fn man_page(command: &Command, name: &str) -> String {
     commands.sort_by_key(|one| (one.get_display_order(), one.get_name()));
     page.push_str(if commands.is_empty() { "" } else { ".SH SUBCOMMANDS\n" });
     for one in commands {
-        let about = text(one.get_about().or(one.get_long_about()));
-        page.push_str(&format!(
-            ".TP\n{}\n{}\n",
-            roff(&format!("{name}-{}(1)", one.get_name())),
-            roff(&about)
-        ));
+        let about = roff(&text(one.get_about().or(one.get_long_about())));
+        let name = roff(&format!("{name}-{}(1)", one.get_name()));
+        page.push_str(&format!(".TP\n{name}\n{about}\n"));
     }
     page + ".SH VERSION\nv" + env!("CARGO_PKG_VERSION") + "\n"
 }

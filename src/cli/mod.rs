@@ -43,24 +43,8 @@ use crate::terminal::HUNG_UP;
 use crate::text::abridged;
 
 use arguments::has_flag;
-use attend::AttendArgs;
-use bench::BenchArgs;
-use completions::CompletionsArgs;
-use demo::DemoArgs;
-use diagnose::DiagnoseArgs;
-use explore::ExploreArgs;
-use find::FindArgs;
-use help::{FRONT, HelpArgs, ManArgs};
-use learn::LearnArgs;
-use lesson::LessonArgs;
-use model::ModelArgs;
-use params::ParamsArgs;
+use help::FRONT;
 use program::{Program, check_names, matches};
-use reference::{ErrataArgs, ExamplesArgs, GlossaryArgs, NotationArgs};
-use similarity::SimilarityArgs;
-use site::SiteArgs;
-use softmax::SoftmaxArgs;
-use tokens::TokensArgs;
 
 pub use program::{Env, Outcome, Streams};
 
@@ -196,27 +180,27 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Lesson(LessonArgs),
-    Site(SiteArgs),
-    Demo(DemoArgs),
-    Glossary(GlossaryArgs),
-    Attend(Box<AttendArgs>),
-    Explore(Box<ExploreArgs>),
-    Softmax(SoftmaxArgs),
-    Similarity(SimilarityArgs),
-    Model(Box<ModelArgs>),
-    Learn(Box<LearnArgs>),
-    Params(ParamsArgs),
-    Tokens(TokensArgs),
-    Bench(BenchArgs),
-    Diagnose(Box<DiagnoseArgs>),
-    Find(FindArgs),
-    Examples(ExamplesArgs),
-    Errata(ErrataArgs),
-    Notation(NotationArgs),
-    Help(HelpArgs),
-    Man(ManArgs),
-    Completions(CompletionsArgs),
+    Lesson(lesson::LessonArgs),
+    Site(site::SiteArgs),
+    Demo(demo::DemoArgs),
+    Glossary(reference::GlossaryArgs),
+    Attend(Box<attend::AttendArgs>),
+    Explore(Box<explore::ExploreArgs>),
+    Softmax(softmax::SoftmaxArgs),
+    Similarity(similarity::SimilarityArgs),
+    Model(Box<model::ModelArgs>),
+    Learn(Box<learn::LearnArgs>),
+    Params(params::ParamsArgs),
+    Tokens(tokens::TokensArgs),
+    Bench(bench::BenchArgs),
+    Diagnose(Box<diagnose::DiagnoseArgs>),
+    Find(find::FindArgs),
+    Examples(reference::ExamplesArgs),
+    Errata(reference::ErrataArgs),
+    Notation(reference::NotationArgs),
+    Help(help::HelpArgs),
+    Man(help::ManArgs),
+    Completions(completions::CompletionsArgs),
 }
 
 /// The whole command line, for parsing, completions and the manual page; made once, since a lesson runs many commands.

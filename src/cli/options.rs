@@ -28,6 +28,11 @@ pub(super) fn choice<T: Clone + Send + Sync + 'static, const N: usize>(
     })
 }
 
+/// The first option that is used; each stands with the answer.
+pub(super) fn first_given(all: &[(&'static str, bool)]) -> Option<&'static str> {
+    all.iter().find(|(_, used)| *used).map(|(option, _)| *option)
+}
+
 /// A positive number given to an option.
 pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
     let number = match read::number(text) {

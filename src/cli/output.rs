@@ -1,6 +1,6 @@
 //! The options of every command that prints: format, digits and shades.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use colored::Colorize;
 
 use crate::error::{EXIT_DONE, Error, Result};
@@ -13,8 +13,6 @@ use crate::{render, terminal};
 
 use super::options::choice;
 use super::program::{Env, Outcome, Streams};
-
-pub(super) use crate::render::Format as FormatArg;
 
 /// The format of the output, and the screen.
 #[derive(Args, Clone, Debug)]
@@ -183,11 +181,11 @@ pub(super) struct ScreenArgs {
     /// Colours: auto, always or never
     ///
     /// `auto` looks at NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and the terminal.
-    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", hide_short_help = true)]
-    pub color: ColorArg,
+    #[arg(long, value_parser = choice(COLOURS), default_value = "auto", value_name = "WHEN", hide_short_help = true)]
+    pub color: Auto<bool>,
     /// Characters: auto, utf8 or ascii
-    #[arg(long, value_enum, default_value = "auto", value_name = "SET", hide_short_help = true)]
-    pub charset: CharsetArg,
+    #[arg(long, value_parser = choice(CHARSETS), default_value = "auto", value_name = "SET", hide_short_help = true)]
+    pub charset: Auto<Charset>,
 }
 
 /// The background of the screen, for commands that shade numbers.
@@ -201,16 +199,15 @@ pub(super) struct ThemeArgs {
     theme: Theme,
 }
 
+/// A choice that `auto` leaves to the surroundings: then it is `None`.
+pub(super) type Auto<T> = Option<T>;
+
 /// `--color`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ColorArg {
-    /// Detect automatically
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
+const COLOURS: [(&str, &str, Auto<bool>); 3] = [
+    ("auto", "Detect automatically", None),
+    ("always", "Always", Some(true)),
+    ("never", "Never", Some(false)),
+];
 
 /// `--theme`.
 const THEMES: [(&str, &str, Theme); 3] = [
@@ -220,32 +217,20 @@ const THEMES: [(&str, &str, Theme); 3] = [
 ];
 
 /// `--charset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum CharsetArg {
-    /// Detect from the locale
-    Auto,
-    /// All characters
-    Utf8,
-    /// ASCII only
-    Ascii,
-}
+const CHARSETS: [(&str, &str, Auto<Charset>); 3] = [
+    ("auto", "Detect from the locale", None),
+    ("utf8", "All characters", Some(Charset::Utf8)),
+    ("ascii", "ASCII only", Some(Charset::Ascii)),
+];
 
 impl ScreenArgs {
     /// The screen under these options and surroundings.
     pub(super) fn screen(&self, env: &Env) -> Screen {
         Screen {
             width: self.width.map_or(env.width, usize::from).max(20),
-            colour: match self.color {
-                ColorArg::Auto => env.colour,
-                ColorArg::Always => true,
-                ColorArg::Never => false,
-            },
+            colour: self.color.unwrap_or(env.colour),
             theme: env.theme,
-            charset: match self.charset {
-                CharsetArg::Auto => env.charset,
-                CharsetArg::Utf8 => Charset::Utf8,
-                CharsetArg::Ascii => Charset::Ascii,
-            },
+            charset: self.charset.unwrap_or(env.charset),
         }
     }
 }

@@ -228,17 +228,13 @@ fn ratios(model: &Model) -> Vec<String> {
     };
     let dense = model.has_mlp() && model.experts.is_none_or(|experts| experts.layers < model.layers);
     let expert = model.experts.map(|experts| {
-        format!(
-            "{}; each token uses {} of {} experts{}",
-            ratio("d_e", experts.width),
-            experts.used,
-            experts.number,
-            match experts.shared_number() {
-                0 => String::new(),
-                1 => ", and the shared one".to_string(),
-                several => format!(", and the {several} shared ones"),
-            }
-        )
+        let shared = match experts.shared_number() {
+            0 => String::new(),
+            1 => ", and the shared one".to_string(),
+            several => format!(", and the {several} shared ones"),
+        };
+        let (ratio, used, all) = (ratio("d_e", experts.width), experts.used, experts.number);
+        format!("{ratio}; each token uses {used} of {all} experts{shared}")
     });
     dense.then(|| ratio("d_ff", model.intermediate)).into_iter().chain(expert).collect()
 }

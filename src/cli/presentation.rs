@@ -5,29 +5,37 @@ use std::ffi::OsString;
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
-use crate::render;
-use crate::render::{Format, Page, Screen, Style};
+use crate::render::{self, Format, Page, Screen, Style};
 use crate::text::quoted;
 
 use super::lesson::{full_screen_commands, typed_commands};
-use super::output;
-use super::output::OutputArgs;
+use super::output::{self, OutputArgs};
 use super::program::{Env, Program, Streams};
 use super::selection::StepArgs;
 
 /// The pages of a command, and how they are shown.
 pub(super) struct Presentation<'a> {
-    pub program: &'a Program<'a>,
+    program: &'a Program<'a>,
     /// The name of the command.
-    pub command: &'a str,
+    command: &'a str,
     /// For each page the command that shows all of it.
     pub wholes: Vec<String>,
-    pub steps: &'a StepArgs,
-    pub output: &'a OutputArgs,
-    pub style: Style,
+    steps: &'a StepArgs,
+    output: &'a OutputArgs,
+    style: Style,
 }
 
-impl Presentation<'_> {
+impl<'a> Presentation<'a> {
+    /// The pages of a command line that shows all of one story.
+    pub(super) fn of(
+        command: &'a str,
+        program: &'a Program<'a>,
+        (steps, output): (&'a StepArgs, &'a OutputArgs),
+        style: Style,
+    ) -> Presentation<'a> {
+        Presentation { program, command, wholes: vec![whole(program.typed)], steps, output, style }
+    }
+
     /// Shows the pages: step by step on a terminal that they are too long for, else all at once. Returns the exit code.
     ///
     /// # Errors

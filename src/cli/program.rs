@@ -1,8 +1,7 @@
 //! The program, as its commands see it.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 
 use terminal_size::terminal_size_of;
@@ -74,6 +73,15 @@ pub(super) fn deepest<'a>(whole: &'a clap::Command, args: &[OsString]) -> (usize
         (end, found) = (end + 1, next);
     }
     (end, found)
+}
+
+/// The value of an option that is typed before any `--`.
+pub(super) fn typed_value(args: &[OsString], option: &str) -> Option<String> {
+    let words: Vec<_> = args.iter().take_while(|arg| *arg != "--").map(|arg| arg.to_string_lossy()).collect();
+    words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(option)? {
+        "" => words.get(at + 1).map(|value| value.to_string()),
+        rest => rest.strip_prefix('=').map(str::to_string),
+    })
 }
 
 // The variables of the environment that set defaults of options: `ATTN_PRECISION=2` for `--precision 2`.
@@ -185,24 +193,19 @@ impl Env {
     /// The environment after `--color always` or `never`, for standard error too, and `--width` for help; also if the rest of
     /// the command line cannot be read.
     pub(super) fn with_screen_asked_for(mut self, args: &[OsString]) -> Env {
-        let words = args.iter().map(|arg| arg.to_string_lossy());
-        let screen = if words.clone().next().as_deref() == Some("learn") { "--columns" } else { "--width" };
-        let pairs = words.clone().zip(words.skip(1).map(Some).chain([None]));
-        for (word, next) in pairs {
-            let (option, value) = match word.split_once('=') {
-                Some((option, value)) => (option, Some(value)),
-                None => (&*word, next.as_deref()),
-            };
-            match (option, value) {
-                ("--color", Some("always")) => (self.colour, self.colour_err) = (true, true),
-                ("--color", Some("never")) => (self.colour, self.colour_err) = (false, false),
-                (width, Some(columns)) if width == screen => {
-                    self.width = columns.parse().unwrap_or(self.width)
-                }
-                _ => {}
-            }
+        let is_learn = args.first().is_some_and(|word| word == "learn");
+        if let Some(when) = typed_value(args, "--color") {
+            self.set_colour(&when);
         }
-        self
+        let columns = typed_value(args, if is_learn { "--columns" } else { "--width" });
+        Env { width: columns.and_then(|columns| columns.parse().ok()).unwrap_or(self.width), ..self }
+    }
+
+    /// Takes the value of `--color`, for standard error too.
+    pub(super) fn set_colour(&mut self, when: &str) {
+        if when == "always" || when == "never" {
+            (self.colour, self.colour_err) = (when == "always", when == "always");
+        }
     }
 
     /// The surroundings that these variables, the columns of the terminal of standard output, and whether standard

@@ -8,13 +8,12 @@ use crate::demo::{Document, GlossaryTerm, find, glossary, notation, term};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::graph::Graph;
-use crate::input::{BundledFile, PutOutcome, bundled, put_files};
+use crate::input::{BUNDLED, BundledFile, PutOutcome, put_files};
 use crate::render::{Format, Page, Style};
 use crate::story::{Step, Story, Table};
 use crate::text::{counted, nearest, quoted};
 
-use super::output;
-use super::output::{Group, LookArgs, of_words, wrapped};
+use super::output::{self, Group, LookArgs, of_words, wrapped};
 use super::program::{Env, Streams};
 
 /// Mistakes and contradictions in the five texts
@@ -140,10 +139,12 @@ impl NotationArgs {
         let letters = "The letters of the five texts, and ours (a number is a line of the text)";
         let texts =
             Document::ALL.map(|each| [each.number(), each.title(), each.found()].map(String::from).into());
+        let header = ["what", "attn", "option", "in a model's files"];
+        let of_models = Table::new(&header, OF_MODELS.iter().map(|row| row.map(String::from).to_vec()));
         let parts = [
             (letters.into(), notation()),
             ("The texts".into(), Table::new(&["text", "title", "how to find it"], texts)),
-            ("What today's models add".into(), notation_of_models()),
+            ("What today's models add".into(), of_models),
         ];
         output::write_paged(&self.look, env, streams, |streams| {
             self.look.tables("notation", &parts, env, streams)
@@ -174,12 +175,6 @@ const OF_MODELS: &[[&str; 4]] = &[
     ["sinks", "sink", "--sink", "self_attn.sinks"],
     ["gate of the heads", "W_g, G, O_gated", "--gate", NO_NAME],
 ];
-
-/// A table of what today's models add, a column for our name, our option, and the name in a model's files.
-pub(super) fn notation_of_models() -> Table {
-    let header = ["what", "attn", "option", "in a model's files"];
-    Table::new(&header, OF_MODELS.iter().map(|row| row.map(String::from).to_vec()))
-}
 
 // `attn glossary`.
 
@@ -312,7 +307,7 @@ impl ExamplesArgs {
     }
 
     fn write_to(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let files: Vec<(&str, &[u8])> = bundled().iter().map(|file| (file.name, file.bytes)).collect();
+        let files: Vec<(&str, &[u8])> = BUNDLED.iter().map(|file| (file.name, file.bytes)).collect();
         let put = put_files(&to_path(folder), &files, self.overwrite, env.writing)?;
         let written = put.iter().filter(|put| **put != PutOutcome::WasThere).count();
         let shown = visible(folder).into_owned();
@@ -331,7 +326,7 @@ impl ExamplesArgs {
 /// The files by their folder.
 fn bundled_groups() -> [Group; 2] {
     let rows = |folder: Option<&str>| {
-        let inside = bundled().iter().filter(|file| file.place().0 == folder);
+        let inside = BUNDLED.iter().filter(|file| file.place().0 == folder);
         inside.map(|file| (file.name.to_string(), file.about.to_string())).collect()
     };
     let head = ["file", "holds"];
@@ -346,17 +341,17 @@ fn bundled_file(name: &str) -> Result<&'static BundledFile> {
     let within = name.strip_prefix("./").unwrap_or(name);
     let within = within.strip_prefix("examples/data/").unwrap_or(within).trim_end_matches('/');
     let bare = within.rsplit('/').next().unwrap_or(within);
-    let found = bundled().iter().find(|file| file.name == within);
-    if let Some(file) = found.or_else(|| bundled().iter().find(|file| file.place().1 == bare)) {
+    let found = BUNDLED.iter().find(|file| file.name == within);
+    if let Some(file) = found.or_else(|| BUNDLED.iter().find(|file| file.place().1 == bare)) {
         return Ok(file);
     }
     let shown = visible(name);
-    if let Some(first) = bundled().iter().find(|file| file.place().0 == Some(within)) {
+    if let Some(first) = BUNDLED.iter().find(|file| file.place().0 == Some(within)) {
         return Err(Error::new(format!("`{shown}` is a folder of examples"))
             .help(format!("print one of its files: attn examples {}", first.name)));
     }
     let error = Error::new(format!("there is no example `{shown}`"));
-    Err(match nearest(within, bundled().iter().flat_map(|file| [file.name, file.place().1])) {
+    Err(match nearest(within, BUNDLED.iter().flat_map(|file| [file.name, file.place().1])) {
         Some(near) => error.help(format!("did you mean: attn examples {near}")),
         None => error.help("`attn examples` lists them"),
     })

@@ -11,6 +11,7 @@ use crate::graph::{CellId, Cells, NodeId};
 use crate::render::{Format, Page};
 use crate::story::{ExplainedCell, Step, StepItem, Story};
 
+use super::options::first_given;
 use super::output::OutputArgs;
 use super::program::unshielded;
 
@@ -241,13 +242,12 @@ pub(super) struct StepArgs {
 impl StepArgs {
     /// The option for a part of a story that is used, if one is.
     pub(super) fn given_option(&self) -> Option<&'static str> {
-        let all = [
+        first_given(&[
             ("--step", self.step.is_some()),
             ("--steps", self.steps.is_some()),
             ("--until", self.until.is_some()),
             ("--brief", self.brief),
-        ];
-        all.into_iter().find(|(_, used)| *used).map(|(option, _)| option)
+        ])
     }
 
     /// The option that is about the steps of one story, if one is used: `--brief` is about any number of them.

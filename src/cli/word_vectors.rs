@@ -1,16 +1,19 @@
 //! The vectors of words: defined ones, those of a file, the built-in ones, and ones invented from letters.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use clap::Args;
 
 use crate::demo::{Document, words};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::Origin;
-use crate::input;
-use crate::input::Files;
+use crate::input::{self, Files};
 use crate::matrix::{Labels, Matrix, labels};
 use crate::read::{self, AllowedNumbers};
 use crate::text::{all_of, counted, nearest};
+
+use super::options::first_given;
 
 /// The approximate length of an invented vector; the built-in words are 4 to 5 long.
 const USUAL_LENGTH: f64 = 4.0;
@@ -50,8 +53,8 @@ impl WordArgs {
     /// Refuses the options where no words are looked up.
     pub(super) fn check_unused(&self) -> Result<()> {
         let used = [("--define", !self.define.is_empty()), ("--embeddings", self.embeddings.is_some())];
-        match used.into_iter().find(|(_, used)| *used) {
-            Some((option, _)) => Err(Error::new(format!("{option} needs words to look up"))
+        match first_given(&used) {
+            Some(option) => Err(Error::new(format!("{option} needs words to look up"))
                 .help("give a sentence with --words \"bat cave racket\", and no --random")),
             None => Ok(()),
         }
@@ -62,36 +65,29 @@ impl WordArgs {
     pub(super) fn vectors(&self, names: &[String], files: &mut Files<'_>) -> Result<WordVectors> {
         let defined = self.defined()?;
         let mut notes = unused(&defined, names);
-        let mut distinct: Vec<&str> = names.iter().map(String::as_str).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let mut found: Vec<Option<WordVector>> =
-            distinct.iter().map(|word| of_definition(word, &defined)).collect();
+        let mut found: BTreeMap<&str, WordVector> = BTreeMap::new();
+        found.extend(names.iter().filter_map(|word| Some((word.as_str(), of_definition(word, &defined)?))));
         let mut width = None;
         if let Some(file) = &self.embeddings {
-            let missing: Vec<&str> = missing(&distinct, &found);
+            let missing: Vec<&str> = missing(names, &found).into_iter().collect();
             if !missing.is_empty() {
                 let vectors = files.word_vectors(file, &missing)?;
                 width = Some(vectors.width);
                 notes.extend(vectors.hints.into_iter().map(|hint| format!("{hint}.")));
                 let origin = Origin::User(visible(file).into_owned());
-                let rows = vectors
-                    .rows
-                    .into_iter()
-                    .map(|row| row.map(|row| WordVector { row, origin: origin.clone(), built_in: None }));
-                fill(&mut found, rows);
+                let rows = missing.into_iter().zip(vectors.rows);
+                found.extend(rows.filter_map(|(word, row)| {
+                    Some((word, WordVector { row: row?, origin: origin.clone(), built_in: None }))
+                }));
             }
         }
-        let of_list = |word: &&str| built_in(word).filter(|_| width.is_none_or(|width| width == 2));
-        let rows: Vec<_> = missing(&distinct, &found).iter().map(of_list).collect();
-        fill(&mut found, rows);
-        let vectors = invent(&distinct, found, width);
-        notes.extend(notes_on(names, &distinct, &vectors));
-        let of = |name: &String| {
-            let at = distinct.binary_search(&name.as_str()).unwrap_or_default();
-            &vectors[at]
-        };
-        let rows: Vec<&WordVector> = names.iter().map(of).collect();
+        if width.is_none_or(|width| width == 2) {
+            let words = missing(names, &found);
+            found.extend(words.into_iter().filter_map(|word| Some((word, built_in(word)?))));
+        }
+        invent(missing(names, &found), &mut found, width);
+        notes.extend(notes_on(names, &found));
+        let rows: Vec<&WordVector> = names.iter().map(|name| &found[name.as_str()]).collect();
         check_widths(names, &rows)?;
         let origins: Vec<Origin> = rows.iter().map(|found| found.origin.clone()).collect();
         let origin = match origins.split_first() {
@@ -136,14 +132,8 @@ impl WordArgs {
 }
 
 /// The words that are not found yet.
-fn missing<'w>(words: &[&'w str], found: &[Option<WordVector>]) -> Vec<&'w str> {
-    words.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(word, _)| *word).collect()
-}
-
-/// Puts what was found for the missing words in their places.
-fn fill(found: &mut [Option<WordVector>], rows: impl IntoIterator<Item = Option<WordVector>>) {
-    let empty = found.iter_mut().filter(|found| found.is_none());
-    empty.zip(rows).for_each(|(place, row)| *place = row);
+fn missing<'w>(names: &'w [String], found: &BTreeMap<&str, WordVector>) -> BTreeSet<&'w str> {
+    names.iter().map(String::as_str).filter(|word| !found.contains_key(word)).collect()
 }
 
 fn of_definition(word: &str, defined: &[(String, Vec<f64>)]) -> Option<WordVector> {
@@ -157,38 +147,30 @@ fn built_in(word: &str) -> Option<WordVector> {
     Some(WordVector { row: word.coordinates.to_vec(), origin: Origin::Stated, built_in: Some(word) })
 }
 
-/// The vectors, with invented ones for the words that have none: of the width of the others and, where these are not the
-/// built-in words, of their mean length.
-fn invent(words: &[&str], found: Vec<Option<WordVector>>, width: Option<usize>) -> Vec<WordVector> {
-    let taken: Vec<Vec<f64>> = found.iter().flatten().map(|found| found.row.clone()).collect();
+/// Adds invented vectors for the words that have none: of the width of the others and, where these are not the built-in words, of
+/// their mean length.
+fn invent<'w>(missing: BTreeSet<&'w str>, found: &mut BTreeMap<&'w str, WordVector>, width: Option<usize>) {
+    let taken: Vec<Vec<f64>> = found.values().map(|found| found.row.clone()).collect();
     let width = width.or_else(|| taken.first().map(Vec::len)).unwrap_or(2);
-    let foreign = found.iter().flatten().filter(|found| found.built_in.is_none() && found.row.len() == width);
-    let lengths: Vec<f64> = foreign
-        .map(|found| found.row.iter().map(|x| x * x).sum::<f64>().sqrt())
-        .filter(|x| *x > 0.0)
-        .collect();
+    let foreign = found.values().filter(|found| found.built_in.is_none() && found.row.len() == width);
+    let lengths = foreign.map(|found| found.row.iter().map(|x| x * x).sum::<f64>().sqrt());
+    let lengths: Vec<f64> = lengths.filter(|x| *x > 0.0).collect();
     let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
     let length = if mean.is_finite() { mean } else { USUAL_LENGTH };
-    let mut invented = input::invented(&missing(words, &found), width, length, &taken).into_iter();
+    let words: Vec<&str> = missing.into_iter().collect();
     let letters = |row| WordVector { row, origin: Origin::Letters, built_in: None };
-    found.into_iter().filter_map(|found| found.or_else(|| invented.next().map(letters))).collect()
+    let rows = input::invented(&words, width, length, &taken).into_iter().map(letters);
+    found.extend(words.into_iter().zip(rows));
 }
 
 fn check_widths(names: &[String], rows: &[&WordVector]) -> Result<()> {
     let first = rows.first().map_or(0, |found| found.row.len());
     let other = names.iter().zip(rows).find(|(_, found)| found.row.len() != first);
     let Some((name, found)) = other else { return Ok(()) };
-    Err(Error::new(format!(
-        "`{}` has {} and `{}` has {first}",
-        visible(name),
-        counted(found.row.len(), "number"),
-        visible(&names[0])
-    ))
-    .help(format!(
-        "all vectors need the same width: give `{}` {}, or define both",
-        visible(name),
-        counted(first, "number")
-    )))
+    let (name, of_first, has) = (visible(name), visible(&names[0]), counted(found.row.len(), "number"));
+    let width = counted(first, "number");
+    Err(Error::new(format!("`{name}` has {has} and `{of_first}` has {first}"))
+        .help(format!("all vectors need the same width: give `{name}` {width}, or define both")))
 }
 
 /// The names of the columns, where all words are built-in ones of one plane.
@@ -202,7 +184,7 @@ fn axes(rows: &[&WordVector]) -> Option<Labels> {
 
 /// The vector of a word, and its origin.
 #[derive(Clone)]
-pub(super) struct WordVector {
+struct WordVector {
     pub row: Vec<f64>,
     pub origin: Origin,
     /// The built-in word, if it is one.
@@ -212,8 +194,8 @@ pub(super) struct WordVector {
 // Notes on the vectors of words: which are built in, which are invented, and which definitions are not used.
 
 /// The notes on words whose vectors are built in or invented.
-pub(super) fn notes_on(names: &[String], words: &[&str], found: &[WordVector]) -> Vec<String> {
-    let at = |name: &str| words.binary_search(&name).ok().map(|at| &found[at]);
+fn notes_on(names: &[String], found: &BTreeMap<&str, WordVector>) -> Vec<String> {
+    let at = |name: &str| found.get(name);
     let mut in_order: Vec<&str> = Vec::new();
     for name in names {
         if !in_order.contains(&name.as_str()) {
@@ -253,12 +235,8 @@ pub(super) fn notes_on(names: &[String], words: &[&str], found: &[WordVector]) -
         let theirs = if stated.is_empty() {
             String::new()
         } else {
-            format!(
-                "; those of {} are in “{}” (document {})",
-                listed(&stated),
-                document.title(),
-                document.number()
-            )
+            let (title, number) = (document.title(), document.number());
+            format!("; those of {} are in “{title}” (document {number})", listed(&stated))
         };
         notes.push(format!("We chose the coordinates of {}{theirs}.", listed(&ours)));
     }
@@ -313,7 +291,7 @@ fn misspelt(word: &str) -> Option<String> {
 }
 
 /// Notes on words that are defined and do not occur.
-pub(super) fn unused(defined: &[(String, Vec<f64>)], names: &[String]) -> Vec<String> {
+fn unused(defined: &[(String, Vec<f64>)], names: &[String]) -> Vec<String> {
     let occurs = |word: &str| names.iter().any(|name| name == word || name.to_lowercase() == word);
     let unused = defined.iter().filter(|(word, _)| !occurs(word));
     unused.map(|(word, _)| format!("{} is defined but does not occur.", visible(word))).collect()

@@ -377,7 +377,7 @@ impl Part {
     /// The same part with some of its cells, in this order and shape.
     fn of_cells(&self, dims: Vec<usize>, cells: impl Iterator<Item = usize>) -> Result<Part> {
         let values = self.array.values();
-        let (decimals, roundoff) = (self.array.decimals(), self.array.roundoff());
+        let (decimals, roundoff) = (self.array.facts.decimals, self.array.facts.roundoff);
         let facts = ArrayFacts { decimals, roundoff, ..ArrayFacts::default() };
         let array = Array::new(dims, cells.map(|at| values[at]).collect())?.with(facts);
         Ok(Part { array, layout: self.layout, heads: self.heads, name: self.name.clone() })
@@ -452,8 +452,8 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Part>) -> Result<Part> {
             .help("give every head the same shape"));
         }
         values.extend_from_slice(array.values());
-        facts.decimals = facts.decimals.max(array.decimals());
-        facts.roundoff = facts.roundoff.max(array.roundoff());
+        facts.decimals = facts.decimals.max(array.facts.decimals);
+        facts.roundoff = facts.roundoff.max(array.facts.roundoff);
     }
     facts.boolean = heads.values().all(|part| part.array.is_boolean());
     let first = &heads[&1].array;
@@ -461,13 +461,4 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Part>) -> Result<Part> {
     let array = array.labelled(first.row_labels().cloned(), first.col_labels().cloned());
     let name = format!("{canonical}_1 to {canonical}_{count}");
     Ok(Part { array, layout: None, heads: Some(count), name })
-}
-
-/// The error for a file of one matrix where a bundle is needed.
-pub(super) fn nameless(name: &str) -> Error {
-    Error::new("this is one matrix without a name, but matrices with names are needed").in_source(name).help(
-        format!(
-            "save them in a .npz, .safetensors or .json file under the names X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
-        ),
-    )
 }

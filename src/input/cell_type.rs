@@ -4,12 +4,15 @@ use std::io::Read;
 
 use half::{bf16, f16};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::read::{Array, ArrayFacts, MOST_COUNTED, MOST_DECIMALS, checked_cells, decimals_of};
 use crate::tensor::{Element, in_type};
 
 use super::open::unreadable;
+
+/// The storage format of one number.
+pub(super) use ::safetensors::Dtype as CellType;
 
 /// Bytes that are converted at a time: a multiple of the size of every type.
 const PIECE: usize = 1 << 16;
@@ -23,23 +26,21 @@ pub(super) struct ArrayFormat {
     pub(super) dims: Vec<usize>,
 }
 
-/// The result of reading an array.
-pub(super) enum Payload<T> {
-    Whole(Array<T>),
-    /// The file ended early; the count of bytes that were read.
-    CutOff(u64),
-}
-
 impl ArrayFormat {
     /// The array that the next bytes of `reader` are, its numbers in the type T. Beside a small piece of the bytes nothing
     /// but the numbers is held, and no more of them than are really there.
     ///
     /// # Errors
-    /// If reading fails, or a finite number is beyond the type T.
-    pub(super) fn read<T: Element>(self, name: &str, reader: &mut dyn Read) -> Result<Payload<T>> {
+    /// If reading fails, a finite number is beyond the type T, or the file ends early: `cut_off` is told the bytes that are there.
+    pub(super) fn read<T: Element>(
+        self,
+        name: &str,
+        reader: &mut dyn Read,
+        cut_off: impl FnOnce(u64) -> Error,
+    ) -> Result<Array<T>> {
         let ArrayFormat { cell, big_endian, fortran, dims } = self;
         let count = checked_cells(&dims, usize::MAX).map_err(|error| error.in_source(name))?;
-        let expected = (count as u64).saturating_mul(cell.size() as u64);
+        let expected = (count as u64).saturating_mul(size_of_cell(cell) as u64);
         // A matrix whose first dimension runs fastest is turned by a second one.
         let bytes = memory::bytes_of::<T>(count).saturating_mul(1 + u64::from(fortran));
         memory::hold(bytes).map_err(|error| error.in_source(name))?.keep();
@@ -52,25 +53,31 @@ impl ArrayFormat {
             let filled = reader.by_ref().take(PIECE as u64).read_to_end(&mut bytes);
             filled.map_err(|error| unreadable(name, &error))?;
             read += bytes.len() as u64;
-            memory::grow(&mut values, bytes.len() / cell.size(), count)
+            memory::grow(&mut values, bytes.len() / size_of_cell(cell), count)
                 .map_err(|error| error.in_source(name))?;
-            cell.push(&bytes, big_endian, &mut values, &mut losses);
+            push(cell, &bytes, big_endian, &mut values, &mut losses);
             if bytes.len() < PIECE {
                 break;
             }
         }
         if read < expected {
-            return Ok(Payload::CutOff(read));
+            return Err(cut_off(read));
         }
-        let decimals = cell.decimals(&values);
-        let (boolean, roundoff, inexact) = (cell == CellType::Bool, cell.roundoff(), losses.inexact);
+        let decimals = decimals(cell, &values);
+        let (boolean, roundoff, inexact) = (cell == CellType::BOOL, roundoff(cell), losses.inexact);
         let facts = ArrayFacts { fortran, boolean, decimals, roundoff, inexact, ..ArrayFacts::default() };
         let array = Array::new(dims, values)?.with(facts);
         if let Some((at, x)) = losses.beyond {
             in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
         }
-        Ok(Payload::Whole(array))
+        Ok(array)
     }
+}
+
+/// Whether numbers of a type are read: not those of 4, 6 and 8 bits.
+pub(super) fn is_read(cell: CellType) -> bool {
+    use CellType::{F4, F6_E2M3, F6_E3M2, F8_E4M3, F8_E5M2, F8_E8M0};
+    !matches!(cell, F4 | F6_E2M3 | F6_E3M2 | F8_E4M3 | F8_E5M2 | F8_E8M0)
 }
 
 /// Numbers that a type cannot hold exactly.
@@ -82,110 +89,82 @@ struct Losses {
     beyond: Option<(usize, f64)>,
 }
 
-/// The storage format of one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CellType {
-    F64,
-    F32,
-    F16,
-    Bf16,
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    Bool,
+/// Bytes of one number.
+pub(super) fn size_of_cell(cell: CellType) -> usize {
+    cell.bitsize() / 8
 }
 
-impl CellType {
-    /// Bytes of one number.
-    pub(super) fn size(self) -> usize {
-        match self {
-            CellType::I8 | CellType::U8 | CellType::Bool => 1,
-            CellType::F16 | CellType::Bf16 | CellType::I16 | CellType::U16 => 2,
-            CellType::F32 | CellType::I32 | CellType::U32 => 4,
-            CellType::F64 | CellType::I64 | CellType::U64 => 8,
-        }
-    }
+/// Half the distance from 1 to the next number of the type; integers are exact.
+fn roundoff(cell: CellType) -> f64 {
+    let digits = match cell {
+        CellType::F64 => f64::MANTISSA_DIGITS,
+        CellType::F32 => f32::MANTISSA_DIGITS,
+        CellType::F16 => f16::MANTISSA_DIGITS,
+        CellType::BF16 => bf16::MANTISSA_DIGITS,
+        _ => return 0.0,
+    };
+    1.0 / (1u64 << digits) as f64
+}
 
-    /// Half the distance from 1 to the next number of the type; integers are exact.
-    fn roundoff(self) -> f64 {
-        let half_unit = |bits: u32| 1.0 / (1u64 << bits) as f64;
-        match self {
-            CellType::F64 => half_unit(f64::MANTISSA_DIGITS),
-            CellType::F32 => half_unit(f32::MANTISSA_DIGITS),
-            CellType::F16 => half_unit(f16::MANTISSA_DIGITS),
-            CellType::Bf16 => half_unit(bf16::MANTISSA_DIGITS),
-            _ => 0.0,
-        }
-    }
-
-    /// Adds the numbers that stand in `bytes`, each as the nearest of the type T. Integers beyond 2⁵³ become the nearest `f64`
-    /// on the way.
-    fn push<T: Element>(self, bytes: &[u8], big: bool, to: &mut Vec<T>, losses: &mut Losses) {
-        let mut at = to.len();
-        // True if an f64 holds every integer exactly.
-        let mut whole = true;
-        let mut of = |x: f64| {
-            let number = T::nearest(x);
-            if number.exactly() != x {
-                losses.inexact = true;
-                if !T::holds(x) {
-                    losses.beyond.get_or_insert((at, x));
-                }
-            }
-            at += 1;
-            number
-        };
-        match self {
-            CellType::F64 => each(bytes, big, to, |b| of(f64::from_le_bytes(b))),
-            CellType::F32 => each(bytes, big, to, |b| of(f64::from(f32::from_le_bytes(b)))),
-            CellType::F16 => each(bytes, big, to, |b| of(f16::from_le_bytes(b).to_f64())),
-            CellType::Bf16 => each(bytes, big, to, |b| of(bf16::from_le_bytes(b).to_f64())),
-            CellType::I8 => each(bytes, big, to, |b| of(f64::from(i8::from_le_bytes(b)))),
-            CellType::I16 => each(bytes, big, to, |b| of(f64::from(i16::from_le_bytes(b)))),
-            CellType::I32 => each(bytes, big, to, |b| of(f64::from(i32::from_le_bytes(b)))),
-            CellType::I64 => each(bytes, big, to, |b| {
-                let integer = i64::from_le_bytes(b);
-                whole &= integer as f64 as i128 == i128::from(integer);
-                of(integer as f64)
-            }),
-            CellType::U8 => each(bytes, big, to, |b| of(f64::from(u8::from_le_bytes(b)))),
-            CellType::U16 => each(bytes, big, to, |b| of(f64::from(u16::from_le_bytes(b)))),
-            CellType::U32 => each(bytes, big, to, |b| of(f64::from(u32::from_le_bytes(b)))),
-            CellType::U64 => each(bytes, big, to, |b| {
-                let integer = u64::from_le_bytes(b);
-                whole &= integer as f64 as i128 == i128::from(integer);
-                of(integer as f64)
-            }),
-            CellType::Bool => each(bytes, big, to, |[b]| of(f64::from(u8::from(b != 0)))),
-        }
-        losses.inexact |= !whole;
-    }
-
-    /// The most decimals of any value, each in the shortest text that gives it back in this type.
-    fn decimals<T: Element>(self, values: &[T]) -> Option<usize> {
-        if self == CellType::Bool || values.len() > MOST_COUNTED {
-            return None;
-        }
-        let print = |value: f64| match self {
-            CellType::F32 => format!("{:e}", value as f32),
-            CellType::F16 => shortest(value, |v| f16::from_f64(v).to_f64()),
-            CellType::Bf16 => shortest(value, |v| bf16::from_f64(v).to_f64()),
-            _ => format!("{value:e}"),
-        };
-        let mut most = 0;
-        for value in values {
-            most = most.max(decimals_of(value.exactly(), print));
-            if most == MOST_DECIMALS {
-                break;
+/// Adds the numbers that stand in `bytes`, each as the nearest of the type T. Integers beyond 2⁵³ become the nearest `f64`
+/// on the way. Nothing is added of a type that is not [`is_read`].
+fn push<T: Element>(cell: CellType, bytes: &[u8], big: bool, to: &mut Vec<T>, losses: &mut Losses) {
+    let mut at = to.len();
+    // True if an f64 holds every integer exactly.
+    let mut whole = true;
+    let mut of = |x: f64| {
+        let number = T::nearest(x);
+        if number.exactly() != x {
+            losses.inexact = true;
+            if !T::holds(x) {
+                losses.beyond.get_or_insert((at, x));
             }
         }
-        Some(most)
+        at += 1;
+        number
+    };
+    let mut of_integer = |integer: i128| {
+        whole &= integer as f64 as i128 == integer;
+        of(integer as f64)
+    };
+    match cell {
+        CellType::F64 => each(bytes, big, to, |b| of(f64::from_le_bytes(b))),
+        CellType::F32 => each(bytes, big, to, |b| of(f64::from(f32::from_le_bytes(b)))),
+        CellType::F16 => each(bytes, big, to, |b| of(f16::from_le_bytes(b).to_f64())),
+        CellType::BF16 => each(bytes, big, to, |b| of(bf16::from_le_bytes(b).to_f64())),
+        CellType::I8 => each(bytes, big, to, |b| of(f64::from(i8::from_le_bytes(b)))),
+        CellType::I16 => each(bytes, big, to, |b| of(f64::from(i16::from_le_bytes(b)))),
+        CellType::I32 => each(bytes, big, to, |b| of(f64::from(i32::from_le_bytes(b)))),
+        CellType::I64 => each(bytes, big, to, |b| of_integer(i64::from_le_bytes(b).into())),
+        CellType::U8 => each(bytes, big, to, |b| of(f64::from(u8::from_le_bytes(b)))),
+        CellType::U16 => each(bytes, big, to, |b| of(f64::from(u16::from_le_bytes(b)))),
+        CellType::U32 => each(bytes, big, to, |b| of(f64::from(u32::from_le_bytes(b)))),
+        CellType::U64 => each(bytes, big, to, |b| of_integer(u64::from_le_bytes(b).into())),
+        CellType::BOOL => each(bytes, big, to, |[b]| of(f64::from(u8::from(b != 0)))),
+        _ => {}
     }
+    losses.inexact |= !whole;
+}
+
+/// The most decimals of any value, each in the shortest text that gives it back in this type.
+fn decimals<T: Element>(cell: CellType, values: &[T]) -> Option<usize> {
+    if cell == CellType::BOOL || values.len() > MOST_COUNTED {
+        return None;
+    }
+    let print = |value: f64| match cell {
+        CellType::F32 => format!("{:e}", value as f32),
+        CellType::F16 => shortest(value, |v| f16::from_f64(v).to_f64()),
+        CellType::BF16 => shortest(value, |v| bf16::from_f64(v).to_f64()),
+        _ => format!("{value:e}"),
+    };
+    let mut most = 0;
+    for value in values {
+        most = most.max(decimals_of(value.exactly(), print));
+        if most == MOST_DECIMALS {
+            break;
+        }
+    }
+    Some(most)
 }
 
 /// Every N bytes as one number.
@@ -218,32 +197,29 @@ mod tests {
     use super::*;
 
     fn decode(kind: CellType, bytes: &[u8], big: bool) -> Array {
-        let dims = vec![bytes.len() / kind.size()];
+        let dims = vec![bytes.len() / size_of_cell(kind)];
         let stored = ArrayFormat { cell: kind, big_endian: big, fortran: false, dims };
-        match stored.read("x", &mut &bytes[..]).unwrap() {
-            Payload::Whole(array) => array,
-            Payload::CutOff(read) => panic!("{read} of {} bytes", bytes.len()),
-        }
+        stored.read("x", &mut &bytes[..], |read| Error::new(format!("{read} bytes"))).unwrap()
     }
 
     #[test]
     fn an_f32_of_0_43_has_two_decimals() {
         let array = decode(CellType::F32, &0.43f32.to_le_bytes(), false);
         assert_eq!(array.values(), [f64::from(0.43f32)]);
-        assert_eq!(array.decimals(), Some(2));
+        assert_eq!(array.facts.decimals, Some(2));
         let array = decode(CellType::F16, &f16::from_f64(0.43).to_le_bytes(), false);
-        assert_eq!(array.decimals(), Some(2));
-        let array = decode(CellType::Bf16, &bf16::from_f64(0.5).to_le_bytes(), false);
-        assert_eq!(array.decimals(), Some(1));
+        assert_eq!(array.facts.decimals, Some(2));
+        let array = decode(CellType::BF16, &bf16::from_f64(0.5).to_le_bytes(), false);
+        assert_eq!(array.facts.decimals, Some(1));
     }
 
     #[test]
     fn integers_have_no_decimals_and_truth_values_none_to_count() {
         assert_eq!(decode(CellType::I8, &[1, 0xff], false).values(), [1.0, -1.0]);
-        assert_eq!(decode(CellType::I8, &[1], false).decimals(), Some(0));
-        let truth = decode(CellType::Bool, &[0, 1, 2], false);
+        assert_eq!(decode(CellType::I8, &[1], false).facts.decimals, Some(0));
+        let truth = decode(CellType::BOOL, &[0, 1, 2], false);
         assert_eq!(
-            (truth.values(), truth.is_boolean(), truth.decimals()),
+            (truth.values(), truth.facts.boolean, truth.facts.decimals),
             (&[0.0, 1.0, 1.0][..], true, None)
         );
     }
@@ -254,11 +230,11 @@ mod tests {
             (CellType::F64, 1.1102230246251565e-16),
             (CellType::F32, 5.960464477539063e-8),
             (CellType::F16, 0.00048828125),
-            (CellType::Bf16, 0.00390625),
+            (CellType::BF16, 0.00390625),
             (CellType::I64, 0.0),
-            (CellType::Bool, 0.0),
+            (CellType::BOOL, 0.0),
         ] {
-            assert_eq!(decode(kind, &[0; 8], false).roundoff(), roundoff, "{kind:?}");
+            assert_eq!(decode(kind, &[0; 8], false).facts.roundoff, roundoff, "{kind:?}");
         }
     }
 
@@ -272,6 +248,6 @@ mod tests {
     #[test]
     fn tiny_numbers_are_counted_up_to_the_cap() {
         let array = decode(CellType::F64, &5e-324f64.to_le_bytes(), false);
-        assert_eq!(array.decimals(), Some(MOST_DECIMALS));
+        assert_eq!(array.facts.decimals, Some(MOST_DECIMALS));
     }
 }

@@ -1,14 +1,13 @@
 //! The contents of a file in any format: one array, or several with names.
 
-use std::ffi::OsStr;
 use std::mem;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::graph::Role;
 use crate::read::{
-    AllowedNumbers, Array, Delimiter, DelimiterChoice, Document, Item, Json, Limit, Nodes, document,
-    entry_name, is_json, item, parse, table,
+    AllowedNumbers, Array, Delimiter, DelimiterChoice, Document, Item, Json, Limit, Nodes, TOKENS, document,
+    entry_name, inline, is_json, item, parse, table,
 };
 use crate::tensor::{Dtype, Element, Tensor};
 use crate::text::{clip, listed_briefly};
@@ -38,10 +37,7 @@ impl Format {
     /// # Errors
     /// If the ending is not one of those that are read.
     pub(super) fn of(path: &Path, input: &mut Input) -> Result<Format> {
-        let Some(ending) = path.extension() else {
-            return Format::sniff(input);
-        };
-        let ending = ending.to_string_lossy().to_ascii_lowercase();
+        let Some(ending) = ending(path) else { return Format::sniff(input) };
         Format::of_ending(&ending).ok_or_else(|| {
             let error = Error::new(format!("files that end in `.{}` are not supported", clip(&ending)))
                 .in_source(&input.name);
@@ -56,13 +52,11 @@ impl Format {
 
     /// True if the ending of the path is one of a format that is read, or there is none.
     pub(super) fn reads(path: &Path) -> bool {
-        let known =
-            |ending: &OsStr| Format::of_ending(&ending.to_string_lossy().to_ascii_lowercase()).is_some();
-        path.extension().is_none_or(known)
+        ending(path).is_none_or(|ending| Format::of_ending(&ending).is_some())
     }
 
     /// The format that an ending in small letters stands for.
-    fn of_ending(ending: &str) -> Option<Format> {
+    pub(super) fn of_ending(ending: &str) -> Option<Format> {
         Some(match ending {
             "npy" => Format::Npy,
             "npz" => Format::Npz,
@@ -96,79 +90,125 @@ impl Format {
     }
 }
 
-/// The contents of a file.
-pub(super) enum Content<T = f64> {
-    One(Array<T>),
-    Many(Container),
+/// The ending of a path, in small letters.
+pub(super) fn ending(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_string_lossy().to_ascii_lowercase())
 }
 
-/// Named entries, read when they are asked for; a `.npy` file is one without a name.
-pub(super) enum Container {
+/// What a source is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// One array of such numbers.
+    One(AllowedNumbers),
+    /// The matrices of a layer, by their names.
+    Layer,
+    /// Results to be judged: of a computation in JSON the nodes that it computed.
+    Results,
+}
+
+impl Purpose {
+    /// The numbers that a text may hold: they are checked where its lines are known.
+    fn allowed(self) -> AllowedNumbers {
+        match self {
+            Purpose::One(allowed) => allowed,
+            Purpose::Layer | Purpose::Results => AllowedNumbers::ANYTHING,
+        }
+    }
+}
+
+/// The contents of a source: entries that are read when they are asked for. What has one array without a name has one entry.
+pub(super) struct Container {
+    /// Its name in errors.
+    pub(super) name: String,
+    entries: Entries,
+}
+
+enum Entries {
+    /// A text, which is read at once.
+    Text(Option<Array>),
     Npy(Input),
     Npz(Npz),
     Safetensors(Tensors),
-    Json { name: String, entries: Vec<(String, Json)> },
+    Json(Vec<(String, Json)>),
 }
 
-impl<T: Element> Content<T> {
-    /// Reads the contents of `input`. `allow` is checked for text here, where the line is known. Of a computation in JSON the nodes
-    /// `nodes` are read.
+impl Container {
+    /// Opens a file of this format.
     ///
     /// # Errors
-    /// If the content is not of that format.
-    pub(super) fn read(
-        input: Input,
-        format: Format,
-        allow: AllowedNumbers,
-        nodes: Nodes,
-    ) -> Result<Content<T>> {
+    /// If the content is not of that format, or has no names where they are needed.
+    pub(super) fn open(input: Input, format: Format, purpose: Purpose) -> Result<Container> {
         let name = input.name.clone();
-        match format {
-            Format::Npy => Ok(Content::One(Container::Npy(input).array(&name, 0)?)),
-            Format::Npz => Ok(Content::Many(Container::Npz(Npz::open(input)?))),
-            Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
+        let entries = match format {
+            Format::Npy | Format::Delimited(_) if purpose == Purpose::Layer => return Err(nameless(&name)),
+            Format::Npy => Entries::Npy(input),
+            Format::Npz => Entries::Npz(Npz::open(input)?),
+            Format::Safetensors => Entries::Safetensors(Tensors::open(input)?),
             Format::Json => {
                 input.charge_as_text()?;
                 let json = parse(&name, &input.text()?)?;
+                let nodes = if purpose == Purpose::Results { Nodes::Computed } else { Nodes::Given };
                 match document(json, nodes).map_err(|error| error.in_source(&name))? {
-                    Document::One(array) => Ok(Content::One(array.in_type(&name)?)),
-                    Document::Many(entries) => Ok(Content::Many(Container::Json { name, entries })),
+                    Document::One(_) if purpose == Purpose::Layer => return Err(nameless(&name)),
+                    Document::One(array) => Entries::Text(Some(array)),
+                    Document::Many(entries) => Entries::Json(entries),
                 }
             }
             Format::Delimited(delimiting) => {
                 input.charge_as_text()?;
-                Ok(Content::One(table(&name, &input.text()?, delimiting, allow)?.in_type(&name)?))
+                Entries::Text(Some(table(&name, &input.text()?, delimiting, purpose.allowed())?))
             }
+        };
+        Ok(Container { name, entries })
+    }
+
+    /// Opens a file whose path has the ending of its format.
+    ///
+    /// # Errors
+    /// Those of [`Container::open`], and if the ending is not one of those that are read.
+    pub(super) fn of_file(path: &Path, mut input: Input, purpose: Purpose) -> Result<Container> {
+        let format = Format::of(path, &mut input)?;
+        Container::open(input, format, purpose)
+    }
+
+    /// A matrix that is typed in place.
+    ///
+    /// # Errors
+    /// If it is none, or has no name where it needs one.
+    pub(super) fn typed_in_place(name: String, text: &str, purpose: Purpose) -> Result<Container> {
+        if purpose == Purpose::Layer {
+            return Err(nameless(&name));
+        }
+        Ok(Container { name, entries: Entries::Text(Some(inline(text, purpose.allowed())?)) })
+    }
+
+    /// Whether it is a text whose header has no name for the names of its rows.
+    pub(super) fn has_short_header(&self) -> bool {
+        matches!(&self.entries, Entries::Text(Some(array)) if array.facts.short_header)
+    }
+
+    /// The names of the entries as the file spells them.
+    pub(super) fn names(&self) -> Vec<String> {
+        match &self.entries {
+            Entries::Text(_) | Entries::Npy(_) => vec![String::new()],
+            Entries::Npz(npz) => npz.names.clone(),
+            Entries::Safetensors(tensors) => tensors.names.clone(),
+            Entries::Json(entries) => entries.iter().map(|(name, _)| name.clone()).collect(),
         }
     }
 
-    /// The only array, in the order of the file.
-    ///
-    /// # Errors
-    /// If there are none or several, listing them.
-    pub(super) fn into_one(self, name: &str) -> Result<Array<T>> {
-        let mut container = match self {
-            Content::One(array) => return Ok(array),
-            Content::Many(container) => container,
-        };
-        container.check_single(name)?;
-        container.array(name, 0)
-    }
-}
-
-impl Content {
     /// All arrays, each with its name where the file gives names; lists of words are left aside.
     ///
     /// # Errors
     /// If there are none, or one cannot be read.
-    pub(super) fn into_all(self, name: &str) -> Result<Vec<(Option<String>, Array)>> {
-        let mut container = match self {
-            Content::One(array) => return Ok(vec![(None, array.row_by_row())]),
-            Content::Many(container) => container,
-        };
+    pub(super) fn into_all(mut self) -> Result<Vec<(Option<String>, Array)>> {
+        let name = self.name.clone();
+        if matches!(self.entries, Entries::Text(_) | Entries::Npy(_)) {
+            return Ok(vec![(None, self.array(&name, 0)?.row_by_row())]);
+        }
         let mut arrays = Vec::new();
-        for (position, entry) in container.names().into_iter().enumerate() {
-            if let Item::Array(array) = container.read(position)? {
+        for (position, entry) in self.names().into_iter().enumerate() {
+            if let Item::Array(array) = self.read(position)? {
                 arrays.push((Some(entry), array.row_by_row()));
             }
         }
@@ -177,40 +217,31 @@ impl Content {
         }
         Ok(arrays)
     }
-}
-
-impl Container {
-    /// The names of the entries as the file spells them.
-    pub(super) fn names(&self) -> Vec<String> {
-        match self {
-            Container::Npy(_) => vec![String::new()],
-            Container::Npz(npz) => npz.names.clone(),
-            Container::Safetensors(tensors) => tensors.names.clone(),
-            Container::Json { entries, .. } => entries.iter().map(|(name, _)| name.clone()).collect(),
-        }
-    }
 
     /// Reads the entry at a position of [`Container::names`], once; numbers in the order of the file.
     ///
     /// # Errors
     /// If it cannot be read as an array or as words.
     pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
-        match self {
-            Container::Npy(input) => npy::read(&input.name, &mut input.reader, input.length, input.limit),
-            Container::Npz(npz) => npz.read(position),
-            Container::Safetensors(tensors) => tensors.read(position),
-            Container::Json { name, entries } => match entries.get_mut(position) {
-                Some((entry, json)) => {
-                    let place = entry_name(name, entry);
-                    let item = item(mem::replace(json, Json::Null));
-                    match item.map_err(|error| error.in_source(&place))? {
-                        Item::Array(array) => Ok(Item::Array(array.in_type(&place)?)),
-                        Item::Words(words) => Ok(Item::Words(words)),
-                    }
-                }
-                None => Err(Error::new("no such entry").in_source(name.clone())),
-            },
-        }
+        let missing = || Error::new("no such entry").in_source(&self.name);
+        let (place, item) = match &mut self.entries {
+            Entries::Npy(input) => {
+                return npy::read(&input.name, &mut input.reader, input.length, input.limit);
+            }
+            Entries::Npz(npz) => return npz.read(position),
+            Entries::Safetensors(tensors) => return tensors.read(position),
+            Entries::Text(array) => (self.name.clone(), Item::Array(array.take().ok_or_else(missing)?)),
+            Entries::Json(entries) => {
+                let (entry, json) = entries.get_mut(position).ok_or_else(missing)?;
+                let place = entry_name(&self.name, entry);
+                let item = item(mem::replace(json, Json::Null)).map_err(|error| error.in_source(&place))?;
+                (place, item)
+            }
+        };
+        Ok(match item {
+            Item::Array(array) => Item::Array(array.in_type(&place)?),
+            Item::Words(words) => Item::Words(words),
+        })
     }
 
     /// Reads the array at a position of [`Container::names`], once; `name` is what errors call it.
@@ -223,15 +254,15 @@ impl Container {
 
     /// # Errors
     /// If there are no entries or several, listing them.
-    pub(super) fn check_single(&self, name: &str) -> Result<()> {
+    pub(super) fn check_single(&self) -> Result<()> {
         let names = self.names();
         match names.len() {
-            0 => Err(Error::new("the file has no arrays").in_source(name)),
+            0 => Err(Error::new("the file has no arrays").in_source(&self.name)),
             1 => Ok(()),
             several => {
                 let list = listed_briefly(names.iter().map(String::as_str));
                 Err(Error::new(format!("the file has {several} arrays, but one is needed: {list}"))
-                    .in_source(name)
+                    .in_source(&self.name)
                     .help("save the one you mean in its own file"))
             }
         }
@@ -239,13 +270,22 @@ impl Container {
 
     /// From now on no entry may be larger than this.
     pub(super) fn keep_within(&mut self, limit: Limit) {
-        match self {
-            Container::Npy(input) => input.limit = limit,
-            Container::Npz(npz) => npz.limit = limit,
-            Container::Safetensors(tensors) => tensors.limit = limit,
-            Container::Json { .. } => {}
+        match &mut self.entries {
+            Entries::Npy(input) => input.limit = limit,
+            Entries::Npz(npz) => npz.limit = limit,
+            Entries::Safetensors(tensors) => tensors.limit = limit,
+            Entries::Text(_) | Entries::Json(_) => {}
         }
     }
+}
+
+/// The error for a file of one matrix where names are needed.
+fn nameless(name: &str) -> Error {
+    Error::new("this is one matrix without a name, but matrices with names are needed").in_source(name).help(
+        format!(
+            "save them in a .npz, .safetensors or .json file under the names X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
+        ),
+    )
 }
 
 // In which type the matrices of attention are read.
@@ -277,7 +317,7 @@ impl ReadOptions {
     /// If it has another shape than the role, or a number may not stand there.
     pub(super) fn of_array<T: Element>(self, name: &str, array: Array, role: Role) -> Result<Tensor> {
         let array = array.checked(name, allowed(role))?;
-        let is_truth = self.is_truth(role) || (role == Role::Mask && array.is_boolean());
+        let is_truth = self.is_truth(role) || (role == Role::Mask && array.facts.boolean);
         let tensor = if is_truth {
             array.in_type::<bool>(name)?.into_typed(role)
         } else {
@@ -310,7 +350,7 @@ impl Container {
         want: ReadOptions,
     ) -> Result<Tensor> {
         self.keep_within(Limit::LARGE);
-        if let Container::Json { .. } = self {
+        if let Entries::Text(_) | Entries::Json(_) = self.entries {
             return want.of_array::<T>(name, self.array(name, position)?, role);
         }
         let tensor = if want.is_truth(role) || (role == Role::Mask && self.is_boolean(position)?) {
@@ -323,15 +363,15 @@ impl Container {
 
     /// True if an array in binary holds truth values, as far as its header says.
     fn is_boolean(&mut self, position: usize) -> Result<bool> {
-        match self {
-            Container::Npy(input) => {
+        match &mut self.entries {
+            Entries::Npy(input) => {
                 let is_boolean = npy::is_boolean(&input.name, &mut input.reader)?;
                 input.rewind()?;
                 Ok(is_boolean)
             }
-            Container::Npz(npz) => npz.is_boolean(position),
-            Container::Safetensors(tensors) => Ok(tensors.is_boolean(position)),
-            Container::Json { .. } => Ok(false),
+            Entries::Npz(npz) => npz.is_boolean(position),
+            Entries::Safetensors(tensors) => Ok(tensors.is_boolean(position)),
+            Entries::Text(_) | Entries::Json(_) => Ok(false),
         }
     }
 }

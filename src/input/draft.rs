@@ -13,7 +13,6 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::terminal::DeferredSignals;
 
-use super::draft;
 use super::open::examined;
 
 /// The outcome of writing a file: its error may be that of a format's writer.
@@ -286,7 +285,7 @@ impl FolderDraft {
 
 /// The folder's own path, without links.
 pub(super) fn real(folder: &Path) -> PathBuf {
-    fs::canonicalize(folder).unwrap_or_else(|_| draft::target(folder))
+    fs::canonicalize(folder).unwrap_or_else(|_| target(folder))
 }
 
 /// A lock on a folder.

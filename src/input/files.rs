@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::graph::Role;
 use crate::matrix::Matrix;
-use crate::read::{AllowedNumbers, Array, Limit, Nodes, inline};
+use crate::read::{AllowedNumbers, Array, Limit};
 use crate::tensor::{Dtype, Element, Tensor};
 
 use super::bundle::Bundle;
-use super::container::{Container, Content, Format, ReadOptions, allowed};
+use super::container::{Container, Format, Purpose, ReadOptions, allowed};
 use super::layers::LayerOptions;
 use super::open::{Input, examined, names_in, regular, unreadable};
 use super::source::{BundledFile, ReadPermission, Source, bundled_file, bundled_inside};
@@ -22,13 +22,6 @@ use super::{bundle, words};
 
 /// The name of standard input in errors.
 const STANDARD_INPUT: &str = "standard input";
-
-/// The source behind a name, before its contents are parsed.
-enum SourceContent {
-    /// A matrix typed in place.
-    Inline(String),
-    File(Input, Format),
-}
 
 /// Reads what a user named. It carries the reader behind `-`, so that nothing depends on the process's own.
 pub struct Files<'a> {
@@ -66,23 +59,15 @@ impl<'a> Files<'a> {
         std::mem::take(&mut self.notes)
     }
 
-    /// The same array, with a note if its first column was taken for names without a sign in the header.
-    fn noted<T: Element>(&mut self, name: &str, array: Array<T>) -> Array<T> {
-        let note = format!(
-            "The first column of {name} is taken for the names of the rows: the header has one name fewer than there are columns."
-        );
-        if array.facts.short_header && !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-        array
-    }
-
     /// The one array that `source` stands for: a file, `-`, or a matrix typed in place.
     ///
     /// # Errors
     /// If it cannot be read, holds several arrays, or holds what `allow` does not let in.
     pub fn array(&mut self, source: &str, allow: AllowedNumbers) -> Result<Array> {
-        Ok(self.one(source, allow, Limit::ANY)?.row_by_row())
+        let mut container = self.opened(source, Limit::ANY, Purpose::One(allow))?;
+        container.check_single()?;
+        let name = container.name.clone();
+        Ok(container.array(&name, 0)?.checked(&name, allow)?.row_by_row())
     }
 
     /// The one matrix or stack of heads that `source` stands for, as it is wanted for a role in attention.
@@ -103,35 +88,10 @@ impl<'a> Files<'a> {
 
     /// The same in type T; it may be as large as memory.
     fn typed<T: Element>(&mut self, source: &str, role: Role, want: ReadOptions) -> Result<Tensor> {
-        let name = visible(source).into_owned();
-        let allow = allowed(role);
-        let (input, format) = match self.opened(source, Limit::LARGE)? {
-            SourceContent::Inline(text) => return want.of_array::<T>(&name, inline(&text, allow)?, role),
-            SourceContent::File(input, format) => (input, format),
-        };
-        let name = input.name.clone();
-        if format == Format::Npy {
-            return Container::Npy(input).typed::<T>(&name, 0, role, want);
-        }
-        match Content::<f64>::read(input, format, allow, Nodes::Given)? {
-            Content::One(array) => want.of_array::<T>(&name, self.noted(&name, array), role),
-            Content::Many(mut container) => {
-                container.check_single(&name)?;
-                container.typed::<T>(&name, 0, role, want)
-            }
-        }
-    }
-
-    /// The one array that `source` stands for, in the order of the file.
-    fn one<T: Element>(&mut self, source: &str, allow: AllowedNumbers, limit: Limit) -> Result<Array<T>> {
-        let name = visible(source).into_owned();
-        let (input, format) = match self.opened(source, limit)? {
-            SourceContent::Inline(text) => return inline(&text, allow)?.in_type(&name),
-            SourceContent::File(input, format) => (input, format),
-        };
-        let name = input.name.clone();
-        let array = Content::read(input, format, allow, Nodes::Given)?.into_one(&name)?;
-        self.noted(&name, array).checked(&name, allow)
+        let mut container = self.opened(source, Limit::LARGE, Purpose::One(allowed(role)))?;
+        container.check_single()?;
+        let name = container.name.clone();
+        container.typed::<T>(&name, 0, role, want)
     }
 
     /// All arrays that `source` holds, each under its own name where the file gives names. Anything is let in that is a
@@ -140,14 +100,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// If it cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&mut self, source: &str, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
-        match self.opened(source, limit)? {
-            SourceContent::Inline(text) => Ok(vec![(None, inline(&text, AllowedNumbers::ANYTHING)?)]),
-            SourceContent::File(input, format) => {
-                let name = input.name.clone();
-                let arrays = all(input, format)?.into_iter();
-                Ok(arrays.map(|(entry, array)| (entry, self.noted(&name, array))).collect())
-            }
-        }
+        self.opened(source, limit, Purpose::Results)?.into_all()
     }
 
     /// The one matrix that `source` stands for.
@@ -166,18 +119,9 @@ impl<'a> Files<'a> {
     /// are not 0, or anything but finite numbers outside masks and biases.
     pub fn bundle(&mut self, source: &str, options: LayerOptions<'_>, want: ReadOptions) -> Result<Bundle> {
         let limit = if want.dtype.is_some() { Limit::LARGE } else { Limit::ANY };
-        let (input, format) = match self.opened(source, limit)? {
-            SourceContent::Inline(_) => return Err(bundle::nameless(&visible(source))),
-            SourceContent::File(input, format) => (input, format),
-        };
-        let name = input.name.clone();
-        if matches!(format, Format::Npy | Format::Delimited(_)) {
-            return Err(bundle::nameless(&name));
-        }
-        match Content::<f64>::read(input, format, AllowedNumbers::ANYTHING, Nodes::Given)? {
-            Content::One(_) => Err(bundle::nameless(&name)),
-            Content::Many(container) => bundle::read(&name, container, options, want),
-        }
+        let container = self.opened(source, limit, Purpose::Layer)?;
+        let name = container.name.clone();
+        bundle::read(&name, container, options, want)
     }
 
     /// The text of a file or of standard input, for what is not matrices: a model's configuration, a lesson.
@@ -225,41 +169,30 @@ impl<'a> Files<'a> {
         })
     }
 
-    fn opened(&mut self, source: &str, limit: Limit) -> Result<SourceContent> {
+    /// What stands behind a name, with a note if its first column was taken for names without a sign in the header.
+    fn opened(&mut self, source: &str, limit: Limit, purpose: Purpose) -> Result<Container> {
         let name = visible(source).into_owned();
-        let (input, format) = match self.source(source)? {
-            Source::Inline(text) => return Ok(SourceContent::Inline(text)),
-            Source::StandardInput => self.standard_input(limit)?,
-            Source::Path(path) => open(&name, &path, limit)?,
-            Source::Bundled(file) => open_bundled(&name, file, limit)?,
-        };
-        Ok(SourceContent::File(input, format))
+        let container = match self.source(source)? {
+            Source::Inline(text) => Container::typed_in_place(name, &text, purpose),
+            Source::StandardInput => {
+                let mut input = Input::drain(STANDARD_INPUT, self.take_standard_input()?, limit)?;
+                let format = Format::sniff(&mut input)?;
+                Container::open(input, format, purpose)
+            }
+            Source::Path(path) => Container::of_file(&path, Input::open(&name, &path, limit)?, purpose),
+            Source::Bundled(file) => {
+                Container::of_file(Path::new(file.name), Input::bundled(&name, file.bytes, limit), purpose)
+            }
+        }?;
+        let name = &container.name;
+        let note = format!(
+            "The first column of {name} is taken for the names of the rows: the header has one name fewer than there are columns."
+        );
+        if container.has_short_header() && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+        Ok(container)
     }
-
-    fn standard_input(&mut self, limit: Limit) -> Result<(Input, Format)> {
-        let stdin = self.take_standard_input()?;
-        let mut input = Input::drain(STANDARD_INPUT, stdin, limit)?;
-        let format = Format::sniff(&mut input)?;
-        Ok((input, format))
-    }
-}
-
-/// All arrays of a file; as [`Files::named`].
-fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
-    let name = input.name.clone();
-    Content::<f64>::read(input, format, AllowedNumbers::ANYTHING, Nodes::Computed)?.into_all(&name)
-}
-
-fn open_bundled(name: &str, file: &BundledFile, limit: Limit) -> Result<(Input, Format)> {
-    let mut input = Input::bundled(name, file.bytes, limit);
-    let format = Format::of(Path::new(file.name), &mut input)?;
-    Ok((input, format))
-}
-
-fn open(name: &str, path: &Path, limit: Limit) -> Result<(Input, Format)> {
-    let mut input = Input::open(name, path, limit)?;
-    let format = Format::of(path, &mut input)?;
-    Ok((input, format))
 }
 
 // A folder of files, each of which stands for itself.
@@ -295,15 +228,20 @@ impl FolderEntry {
     /// # Errors
     /// If it is no regular file (links are not followed), cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&self, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
-        let (input, format) = match &self.place {
+        let container = match &self.place {
             // A link may lead to a file of the reader's own, and an error quotes what it reads.
             Place::Disk(path) if fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) => {
                 return Err(Error::new("this is a link, and links are not followed").in_source(&*self.name));
             }
-            Place::Disk(path) => open(&self.name, path, limit)?,
-            Place::Program(file) => open_bundled(&self.name, file, limit)?,
+            Place::Disk(path) => {
+                Container::of_file(path, Input::open(&self.name, path, limit)?, Purpose::Results)
+            }
+            Place::Program(file) => {
+                let input = Input::bundled(&self.name, file.bytes, limit);
+                Container::of_file(Path::new(file.name), input, Purpose::Results)
+            }
         };
-        all(input, format)
+        container?.into_all()
     }
 }
 

@@ -175,10 +175,9 @@ fn chosen_layer(
             return Ok((chosen.pop(), others));
         }
         Some(wanted) if count == 0 => {
+            let (wanted, names) = (clip(wanted), listed(names));
             return Err(with_known_names(Error::new(format!(
-                "there is no layer `{}`: no name in this file is one of a layer that is known here; the file has {}",
-                clip(wanted),
-                listed(names)
+                "there is no layer `{wanted}`: no name in this file is one of a layer that is known here; the file has {names}"
             ))));
         }
         Some(wanted) if chosen.is_empty() => {
@@ -199,13 +198,9 @@ fn check_complete(layer: &LayerEntries) -> Result<()> {
         return Ok(());
     };
     let ends = layer.scheme.entries.iter().filter(|(_, roles)| roles.contains(&missing)).map(|(end, _)| *end);
-    Err(Error::new(format!(
-        "the layer{} has no {}: there is no {}",
-        of_prefix(layer),
-        missing.name(),
-        listed_briefly(ends)
-    ))
-    .help("save all weights of the layer in one file"))
+    let (of_layer, role, ends) = (of_prefix(layer), missing.name(), listed_briefly(ends));
+    Err(Error::new(format!("the layer{of_layer} has no {role}: there is no {ends}"))
+        .help("save all weights of the layer in one file"))
 }
 
 /// A name of a layer without its prefix.
@@ -236,17 +231,12 @@ fn not_found(names: &[String], unknown: &[&str], layer: Option<&LayerEntries>) -
             _ => format!(" beside the layer{}", of_prefix(layer)),
         };
         let names = listed_briefly(unknown.iter().copied());
+        let (prefix, scheme, ends) = (of_prefix(layer), layer.scheme.of, listed_briefly(ends));
+        let ignored = unknown.iter().take(12).map(|name| clip(name)).collect::<Vec<_>>().join(",");
+        let without = "to compute without, which may give other numbers than the model";
         return Error::new(format!("unknown names {names}{of_layer}; the file has {found}"))
-            .help(format!(
-                "the other names of the layer{} are those of {} ({})",
-                of_prefix(layer),
-                layer.scheme.of,
-                listed_briefly(ends)
-            ))
-            .and_help(&format!(
-                "to compute without, which may give other numbers than the model: --ignore {}",
-                unknown.iter().take(12).map(|name| clip(name)).collect::<Vec<_>>().join(",")
-            ));
+            .help(format!("the other names of the layer{prefix} are those of {scheme} ({ends})"))
+            .and_help(&format!("{without}: --ignore {ignored}"));
     }
     let what = match unknown {
         [] if names.is_empty() => "the file has no matrices".to_string(),
@@ -266,11 +256,9 @@ fn with_known_names(error: Error) -> Error {
             firsts.push(end);
         }
     }
+    let roles = Role::all().map(Role::name).collect::<Vec<_>>().join(", ");
     error
-        .help(format!(
-            "name the matrices {}, {TOKENS}, mask, bias",
-            Role::all().map(Role::name).collect::<Vec<_>>().join(", ")
-        ))
+        .help(format!("name the matrices {roles}, {TOKENS}, mask, bias"))
         .and_help(&format!("or as a model does: {}, with the names that go with it", firsts.join(", ")))
 }
 

@@ -28,8 +28,7 @@ pub use draft::target;
 pub use files::{Files, FolderEntry, folder};
 pub use layers::{LayerOptions, Layout};
 pub use model_folder::{
-    ConfigFile, FolderCheckpoint, MaskToken, ModelFile, ModelFolder, StoredEntry, StoredTensors, WORDS,
-    check_not_quantised,
+    ConfigFile, MaskToken, ModelFile, ModelFolder, StoredEntry, StoredTensors, WORDS, check_not_quantised,
 };
 pub use safetensors::stored;
 pub use save::{
@@ -38,5 +37,5 @@ pub use save::{
     save, save_bundle, save_text, table, write_text,
 };
 pub use save_model::{ModelDraft, ModelFiles, NamedTensors, check_model_folder, holds_small_model};
-pub use source::{Bounds, BundledFile, ReadPermission, Source, bundled, exists};
+pub use source::{BUNDLED, Bounds, BundledFile, ReadPermission, Source, exists};
 pub use words::{WordVectors, invented, label_list, sentence};

@@ -1,8 +1,7 @@
 //! NumPy's `.npy`: one array.
 
 use std::collections::HashSet;
-use std::io;
-use std::io::{Read, SeekFrom};
+use std::io::{self, Read, SeekFrom};
 
 use zip::ZipArchive;
 use zip::result::ZipError;
@@ -13,8 +12,7 @@ use crate::read::{Item, Limit, checked_cells, entry_name, shape_text};
 use crate::tensor::Element;
 use crate::text::clip;
 
-use super::cell_type::{ArrayFormat, CellType, Payload};
-use super::npy;
+use super::cell_type::{ArrayFormat, CellType, size_of_cell};
 use super::open::{Input, ReadSeek, unreadable};
 
 /// Bytes of a word besides its characters.
@@ -38,12 +36,10 @@ pub(super) fn read<T: Element>(
         .map(|bytes| bytes as u64)
         .filter(|&bytes| bytes <= limit.unpacked())
         .ok_or_else(|| {
-            Error::new(format!(
-                "more than {} MiB, the most that is read of one array",
-                limit.unpacked() >> 20
-            ))
-            .in_source(name)
-            .help("save a part of it, or save it in a shorter type: array.astype('float32')")
+            let most = limit.unpacked() >> 20;
+            Error::new(format!("more than {most} MiB, the most that is read of one array"))
+                .in_source(name)
+                .help("save a part of it, or save it in a shorter type: array.astype('float32')")
         })?;
     let shape = shape_text(&header.dims);
     let wrong_length = |present: u64| {
@@ -58,10 +54,7 @@ pub(super) fn read<T: Element>(
     let item = match header.kind {
         Kind::Number(cell) => {
             let Header { big_endian, fortran, dims, .. } = header;
-            match (ArrayFormat { cell, big_endian, fortran, dims }).read(name, reader)? {
-                Payload::Whole(array) => Item::Array(array),
-                Payload::CutOff(read) => return Err(wrong_length(read)),
-            }
+            Item::Array(ArrayFormat { cell, big_endian, fortran, dims }.read(name, reader, wrong_length)?)
         }
         Kind::Unicode(_) | Kind::Bytes(_) => {
             let words = expected / header.kind.size().max(1) as u64 * WORD;
@@ -86,7 +79,7 @@ pub(super) fn read<T: Element>(
 /// True if the array of a `.npy` stream holds truth values, as far as its header says.
 pub(super) fn is_boolean(name: &str, reader: &mut dyn Read) -> Result<bool> {
     let header = header(reader).map_err(|error| error.in_source(name))?;
-    Ok(matches!(header.kind, Kind::Number(CellType::Bool)))
+    Ok(matches!(header.kind, Kind::Number(CellType::BOOL)))
 }
 
 impl Header {
@@ -96,34 +89,28 @@ impl Header {
     /// If a word is not Unicode text: as a label it would be another word.
     fn words(&self, bytes: &[u8]) -> Result<Vec<String>> {
         let pieces = bytes.chunks_exact(self.kind.size().max(1)).enumerate();
-        let word = |(at, piece): (usize, &[u8])| match self.word(piece) {
-            Some(word) => Ok(word.trim_end_matches('\0').to_string()),
-            None => Err(self.not_text(at + 1, piece)),
-        };
-        pieces.map(word).collect()
+        pieces.map(|(at, piece)| self.word(at + 1, piece)).collect()
     }
 
-    /// One word with its padding; `None` if it is not Unicode text.
-    fn word(&self, piece: &[u8]) -> Option<String> {
-        if !matches!(self.kind, Kind::Unicode(_)) {
-            return str::from_utf8(piece).ok().map(str::to_string);
-        }
-        let (characters, _) = piece.as_chunks::<4>();
-        let code = |&c: &[u8; 4]| if self.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) };
-        characters.iter().map(|c| char::from_u32(code(c))).collect()
-    }
-
-    fn not_text(&self, number: usize, piece: &[u8]) -> Error {
-        match self.kind {
-            Kind::Unicode(_) => Error::new(format!("word {number} has a code point that is no character"))
-                .help("write the words anew: a lone surrogate stands for a byte that could not be decoded"),
-            _ => {
+    fn word(&self, number: usize, piece: &[u8]) -> Result<String> {
+        let word = if matches!(self.kind, Kind::Unicode(_)) {
+            let code =
+                |&c: &[u8; 4]| if self.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) };
+            let word: Option<String> = piece.as_chunks().0.iter().map(|c| char::from_u32(code(c))).collect();
+            word.ok_or_else(|| {
+                Error::new(format!("word {number} has a code point that is no character")).help(
+                    "write the words anew: a lone surrogate stands for a byte that could not be decoded",
+                )
+            })?
+        } else {
+            String::from_utf8(piece.to_vec()).map_err(|_| {
                 let escaped = piece.escape_ascii().to_string();
                 let shown = clip(escaped.trim_end_matches("\\x00"));
                 Error::new(format!("word {number}, `{shown}`, is not UTF-8 text"))
                     .help("save the words as text: numpy.char.decode(words, 'latin-1')")
-            }
-        }
+            })?
+        };
+        Ok(word.trim_end_matches('\0').to_string())
     }
 }
 
@@ -146,7 +133,7 @@ impl Kind {
     /// Bytes of one element.
     pub(super) fn size(self) -> usize {
         match self {
-            Kind::Number(cell) => cell.size(),
+            Kind::Number(cell) => size_of_cell(cell),
             Kind::Unicode(characters) => characters.saturating_mul(4),
             Kind::Bytes(bytes) => bytes,
         }
@@ -186,7 +173,7 @@ pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
 
 /// Types of numbers: with its size, the letters of C, which an order may stand before, and the names, which none stands before.
 const TYPES: [(CellType, &str, &str, &str); 12] = [
-    (CellType::Bool, "b1", "?", "bool bool_"),
+    (CellType::BOOL, "b1", "?", "bool bool_"),
     (CellType::I8, "i1", "b", "int8 byte"),
     (CellType::I16, "i2", "h", "int16 short"),
     (CellType::I32, "i4", "i", "int32 intc"),
@@ -258,8 +245,8 @@ impl Reader<'_> {
         let value = match self.rest.chars().next()? {
             _ if self.depth > DEEPEST => None,
             '(' => self.tuple(),
-            '[' => self.items(']').map(|(items, _)| Literal::List(items)),
-            '{' => self.dictionary(),
+            '[' => self.items(']', Reader::value).map(|(items, _)| Literal::List(items)),
+            '{' => self.items('}', Reader::entry).map(|(entries, _)| Literal::Dictionary(entries)),
             '\'' | '"' => self.text(),
             '0'..='9' | '+' => self.integer(),
             _ => self.word(),
@@ -268,45 +255,34 @@ impl Reader<'_> {
         value
     }
 
-    /// The values up to a closing bracket, and whether a comma stands behind one of them.
-    fn items(&mut self, close: char) -> Option<(Vec<Literal>, bool)> {
+    /// What stands up to a closing bracket, and whether a comma stands behind one of the items.
+    fn items<T>(&mut self, close: char, item: fn(&mut Self) -> Option<T>) -> Option<(Vec<T>, bool)> {
         self.rest = &self.rest[1..];
         let (mut items, mut comma) = (Vec::new(), false);
         while !self.has(close) {
             if !items.is_empty() && !std::mem::take(&mut comma) {
                 return None;
             }
-            items.push(self.value()?);
+            items.push(item(self)?);
             comma = self.has(',');
         }
         let comma = comma || items.len() > 1;
         Some((items, comma))
     }
 
+    /// An entry of a dictionary.
+    fn entry(&mut self) -> Option<(Literal, Literal)> {
+        let key = self.value()?;
+        self.has(':').then_some(())?;
+        Some((key, self.value()?))
+    }
+
     /// A tuple; brackets around one value without a comma are no tuple.
     fn tuple(&mut self) -> Option<Literal> {
-        match self.items(')')? {
+        match self.items(')', Reader::value)? {
             (mut items, false) if items.len() == 1 => items.pop(),
             (items, _) => Some(Literal::Tuple(items)),
         }
-    }
-
-    fn dictionary(&mut self) -> Option<Literal> {
-        self.rest = &self.rest[1..];
-        let mut entries = Vec::new();
-        let mut comma = true;
-        while !self.has('}') {
-            if !std::mem::take(&mut comma) {
-                return None;
-            }
-            let key = self.value()?;
-            if !self.has(':') {
-                return None;
-            }
-            entries.push((key, self.value()?));
-            comma = self.has(',');
-        }
-        Some(Literal::Dictionary(entries))
     }
 
     /// A string, or several that stand one behind the other.
@@ -404,32 +380,27 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
     let mut start = Vec::new();
     read_to(reader, &mut start, 12)?;
     let first: [u8; 12] = *start.first_chunk().ok_or_else(not_npy)?;
-    let (length, text_at) = match first[..8] {
-        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, 0] => {
-            (usize::from(u16::from_le_bytes([first[8], first[9]])), 10)
-        }
-        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, 0] => {
-            let length = u32::from_le_bytes([first[8], first[9], first[10], first[11]]);
-            (usize::try_from(length).unwrap_or(usize::MAX), 12)
-        }
-        [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor] => {
-            return Err(Error::new(format!(
+    let Some([major, minor, length @ ..]) = first.strip_prefix(MAGIC) else { return Err(not_npy()) };
+    let (length, text_at) = match (major, minor) {
+        (1, 0) => (number(&length[..2]), 10),
+        (2 | 3, 0) => (number(length), 12),
+        _ => {
+            let what = format!(
                 "this is version {major}.{minor} of the .npy format, but only 1.0 to 3.0 are supported"
-            ))
-            .help("the file is damaged, or is no .npy file: save it again with numpy.save"));
+            );
+            let help = "the file is damaged, or is no .npy file: save it again with numpy.save";
+            return Err(Error::new(what).help(help));
         }
-        _ => return Err(not_npy()),
     };
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
     if length > LONGEST_HEADER {
-        return Err(Error::new(format!(
-            "the header has {length} bytes, but at most {LONGEST_HEADER} are allowed"
-        ))
-        .help(PLAIN_ARRAYS));
+        let what = format!("the header has {length} bytes, but at most {LONGEST_HEADER} are allowed");
+        return Err(Error::new(what).help(PLAIN_ARRAYS));
     }
     read_to(reader, &mut start, text_at + length)?;
     let text = start.get(text_at..).unwrap_or_default();
     // Up to version 2 a byte is a character, and Python 2 may have written it.
-    let old = first[6] < 3;
+    let old = *major < 3;
     let text = if old {
         text.iter().copied().map(char::from).collect()
     } else {
@@ -560,7 +531,7 @@ impl Npz {
     pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
         let name = self.entry_name(position);
         let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
-        // The size here is only what the archive says; `npy::read` holds it against the array's header, then against
+        // The size here is only what the archive says; `read` holds it against the array's header, then against
         // the bytes, of which it unpacks at most one too many.
         let length = file.size();
         self.left = self.left.checked_sub(length).ok_or_else(|| {
@@ -568,7 +539,7 @@ impl Npz {
                 .in_source(&name)
                 .help("save the arrays that you need in a file of their own")
         })?;
-        npy::read(&name, &mut file, length, self.limit)
+        read(&name, &mut file, length, self.limit)
     }
 
     /// True if the array at a position of `names` holds truth values, as far as its header says.
@@ -578,7 +549,7 @@ impl Npz {
     pub(super) fn is_boolean(&mut self, position: usize) -> Result<bool> {
         let name = self.entry_name(position);
         let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
-        npy::is_boolean(&name, &mut file)
+        is_boolean(&name, &mut file)
     }
 }
 
@@ -670,10 +641,8 @@ pub(super) fn check_directory(name: &str, reader: &mut dyn ReadSeek, length: u64
     }
     for (start, raw) in listed {
         if !is_there(reader, start, &raw).map_err(failed)? {
-            return Err(damaged(&format!(
-                "has another entry where it lists `{}`",
-                clip(str::from_utf8(&raw).unwrap_or_default())
-            )));
+            let name = clip(str::from_utf8(&raw).unwrap_or_default());
+            return Err(damaged(&format!("has another entry where it lists `{name}`")));
         }
     }
     Ok(())

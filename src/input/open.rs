@@ -181,9 +181,7 @@ pub(super) fn examined(path: &Path, found: io::Result<fs::Metadata>) -> Result<O
         Err(error) => {
             let name = path_text(path);
             Err(match error.kind() {
-                ErrorKind::PermissionDenied => Error::new("permission denied")
-                    .of_kind(error::ErrorKind::File)
-                    .in_source(name)
+                ErrorKind::PermissionDenied => file_error(name, "permission denied")
                     .help("you may not open one of the folders in this path"),
                 _ => unreadable(&name, &error),
             })
@@ -211,6 +209,11 @@ fn check_regular(name: &str, metadata: &fs::Metadata) -> Result<()> {
             .help("save it to a file first, or pipe it in and write `-` for its name"));
     }
     Ok(())
+}
+
+/// An error about a file or a folder.
+pub(super) fn file_error(name: impl Into<String>, what: impl Into<String>) -> Error {
+    Error::new(what).of_kind(error::ErrorKind::File).in_source(name)
 }
 
 /// Why a file cannot be opened or read, for its user.

@@ -20,7 +20,7 @@ use crate::text::{grouped, listed_briefly, nearest};
 use crate::unique::check_names;
 use crate::{memory, tensor};
 
-use super::cell_type::{ArrayFormat, CellType, Payload};
+use super::cell_type::{ArrayFormat, is_read};
 use super::open::{Input, ReadSeek, path_text, regular, unreadable};
 
 /// The longest header that the format allows, in bytes; those of the largest models have a few million.
@@ -77,10 +77,9 @@ impl Tensors {
             return Err(damaged("the .safetensors file is incomplete: its header is cut off".into()));
         };
         if length > LONGEST_HEADER {
+            let [length, most] = [length, LONGEST_HEADER].map(grouped);
             return Err(damaged(format!(
-                "the header of the .safetensors file has {} bytes, but the format allows {} at most",
-                grouped(length),
-                grouped(LONGEST_HEADER)
+                "the header of the .safetensors file has {length} bytes, but the format allows {most} at most"
             )));
         }
         let mut reader = input.reader;
@@ -100,11 +99,9 @@ impl Tensors {
         })?;
         let start = 8 + length;
         let stored = input.length - start;
-        if metadata.data_len() as u64 != stored {
-            return Err(damaged(format!(
-                "the header says {} bytes of tensors, but {stored} follow",
-                metadata.data_len()
-            )));
+        let said = metadata.data_len();
+        if said as u64 != stored {
+            return Err(damaged(format!("the header says {said} bytes of tensors, but {stored} follow")));
         }
         let names = metadata.offset_keys();
         Ok(Tensors { name, reader, metadata, names, start, limit: input.limit })
@@ -120,15 +117,17 @@ impl Tensors {
         let Some(HeaderEntry { dtype, dims, start, .. }) = self.entry(entry) else {
             return Err(Error::new("no such tensor").in_source(name));
         };
-        let cell = cell_type(dtype).map_err(|error| error.in_source(&name))?;
+        if !is_read(dtype) {
+            return Err(Error::new(format!("the numbers have the type {dtype}"))
+                .in_source(name)
+                .help("convert the tensor to F64, F32, F16, BF16, an integer type or BOOL"));
+        }
         checked_cells(dims, self.limit.cells).map_err(|error| error.in_source(&name))?;
-        let stored = ArrayFormat { cell, big_endian: false, fortran: false, dims: dims.to_vec() };
+        let stored = ArrayFormat { cell: dtype, big_endian: false, fortran: false, dims: dims.to_vec() };
         let seek = self.reader.seek(SeekFrom::Start(start));
         seek.map_err(|error| unreadable(&name, &error))?;
-        match stored.read(&name, &mut self.reader)? {
-            Payload::Whole(array) => Ok(Item::Array(array)),
-            Payload::CutOff(_) => Err(unreadable(&name, &io::ErrorKind::UnexpectedEof.into())),
-        }
+        let cut_off = |_| unreadable(&name, &io::ErrorKind::UnexpectedEof.into());
+        stored.read(&name, &mut self.reader, cut_off).map(Item::Array)
     }
 
     /// What the header says, in the order in which the tensors are stored.
@@ -151,28 +150,6 @@ impl Tensors {
     }
 }
 
-fn cell_type(dtype: Dtype) -> Result<CellType> {
-    Ok(match dtype {
-        Dtype::F64 => CellType::F64,
-        Dtype::F32 => CellType::F32,
-        Dtype::F16 => CellType::F16,
-        Dtype::BF16 => CellType::Bf16,
-        Dtype::I8 => CellType::I8,
-        Dtype::I16 => CellType::I16,
-        Dtype::I32 => CellType::I32,
-        Dtype::I64 => CellType::I64,
-        Dtype::U8 => CellType::U8,
-        Dtype::U16 => CellType::U16,
-        Dtype::U32 => CellType::U32,
-        Dtype::U64 => CellType::U64,
-        Dtype::BOOL => CellType::Bool,
-        other => {
-            return Err(Error::new(format!("the numbers have the type {other}"))
-                .help("convert the tensor to F64, F32, F16, BF16, an integer type or BOOL"));
-        }
-    })
-}
-
 // What is wrong with the places of the tensors in a `.safetensors` file.
 
 /// A tensor's first byte and the one behind its last, counted from the end of the header.
@@ -190,27 +167,16 @@ pub(super) fn wrong_places(header: &[u8]) -> Option<String> {
     let mut places: Vec<Place<'_>> =
         tensors.map(|(name, tensor)| place(name, tensor)).collect::<Option<_>>()?;
     places.sort_by_key(|place| (place.from, place.to));
-    let first = places.first()?;
-    if first.from > 0 {
-        return Some(format!(
-            "the first {} bytes belong to no tensor: `{}` begins behind them",
-            first.from, first.name
-        ));
+    let Place { name, from, .. } = *places.first()?;
+    if from > 0 {
+        return Some(format!("the first {from} bytes belong to no tensor: `{name}` begins behind them"));
     }
-    let wrong = places.windows(2).find(|pair| pair[0].to != pair[1].from)?;
-    let [before, next] = wrong else { return None };
-    Some(if next.from < before.to {
-        let end = before.to.min(next.to);
-        format!(
-            "the tensors `{}` and `{}` overlap: both have the bytes {} to {end}",
-            before.name, next.name, next.from
-        )
+    let [one, other] = places.array_windows().find(|[one, other]| one.to != other.from)?;
+    let (names, from, to) = (format!("`{}` and `{}`", one.name, other.name), other.from, one.to);
+    Some(if from < to {
+        format!("the tensors {names} overlap: both have the bytes {from} to {}", to.min(other.to))
     } else {
-        let bytes = next.from - before.to;
-        format!(
-            "there is a hole: {bytes} bytes between the tensors `{}` and `{}` belong to none",
-            before.name, next.name
-        )
+        format!("there is a hole: {} bytes between the tensors {names} belong to none", from - to)
     })
 }
 
@@ -235,23 +201,28 @@ pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
         return Err(no_tensor(&name, entry, tensors.names.iter()));
     };
     let place = || entry_name(&name, entry);
-    let dtype = match dtype {
+    let kept = number_type(dtype).ok_or_else(|| {
+        Error::new(format!("numbers of type {dtype:?} cannot stay in their file"))
+            .in_source(place())
+            .help("save the tensor as F32, F64, F16, BF16 or BOOL")
+    })?;
+    let count = checked_cells(dims, usize::MAX).map_err(|error| error.in_source(place()))?;
+    let (file, _) = regular(&name, path)?;
+    let storage = StoredFile::new(place(), file)?;
+    let numbers = StoredNumbers::new(Arc::new(storage), start, kept, count)?;
+    Tensor::stored(numbers, dims).map_err(|error| error.in_source(place()))
+}
+
+/// The type of numbers that may stay in their file.
+pub(super) fn number_type(dtype: Dtype) -> Option<tensor::Dtype> {
+    Some(match dtype {
         Dtype::F64 => tensor::Dtype::F64,
         Dtype::F32 => tensor::Dtype::F32,
         Dtype::F16 => tensor::Dtype::F16,
         Dtype::BF16 => tensor::Dtype::Bf16,
         Dtype::BOOL => tensor::Dtype::Bool,
-        other => {
-            return Err(Error::new(format!("numbers of type {other:?} cannot stay in their file"))
-                .in_source(place())
-                .help("save the tensor as F32, F64, F16, BF16 or BOOL"));
-        }
-    };
-    let count = checked_cells(dims, usize::MAX).map_err(|error| error.in_source(place()))?;
-    let (file, _) = regular(&name, path)?;
-    let storage = StoredFile::new(place(), file)?;
-    let numbers = StoredNumbers::new(Arc::new(storage), start, dtype, count)?;
-    Tensor::stored(numbers, dims).map_err(|error| error.in_source(place()))
+        _ => return None,
+    })
 }
 
 /// The error for a tensor that is not among these.
@@ -272,23 +243,15 @@ pub(super) fn no_tensor<'a>(
 #[derive(Debug)]
 pub(super) struct StoredFile {
     name: String,
-    opened: FileState,
+    /// Its [`state`] when it was opened.
+    opened: (u64, Option<SystemTime>),
     file: File,
 }
 
-/// What shows that a file was changed. A change that keeps the length is not seen within one tick of the file system's clock, a
-/// few milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileState {
-    length: u64,
-    /// The time of its last change, where the system knows it.
-    modified: Option<SystemTime>,
-}
-
-impl FileState {
-    fn of(metadata: &fs::Metadata) -> FileState {
-        FileState { length: metadata.len(), modified: metadata.modified().ok() }
-    }
+/// The length of a file and the time of its last change, where the system knows it: they show that it was changed. A change that keeps
+/// the length is not seen within one tick of the file system's clock, a few milliseconds.
+fn state(metadata: &fs::Metadata) -> (u64, Option<SystemTime>) {
+    (metadata.len(), metadata.modified().ok())
 }
 
 impl StoredFile {
@@ -298,14 +261,14 @@ impl StoredFile {
     /// If the system does not tell its length.
     pub(super) fn new(name: String, file: File) -> Result<StoredFile> {
         let metadata = file.metadata().map_err(|error| unreadable(&name, &error))?;
-        Ok(StoredFile { name, opened: FileState::of(&metadata), file })
+        Ok(StoredFile { name, opened: state(&metadata), file })
     }
 
     /// # Errors
     /// If the file is not as it was when it was opened.
     fn check_unchanged(&self) -> Result<()> {
         let now = self.file.metadata().map_err(|error| unreadable(&self.name, &error))?;
-        if FileState::of(&now) == self.opened { Ok(()) } else { Err(changed(&self.name)) }
+        if state(&now) == self.opened { Ok(()) } else { Err(changed(&self.name)) }
     }
 }
 
@@ -315,7 +278,7 @@ impl Storage for StoredFile {
     }
 
     fn length(&self) -> u64 {
-        self.opened.length
+        self.opened.0
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {

@@ -1,13 +1,12 @@
 //! Writing one matrix to a file, or several under their names, whole or not at all.
 
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use ::safetensors::SafeTensorError;
 use ::safetensors::tensor::TensorView;
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -15,10 +14,11 @@ use crate::error::{Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::graph::{Graph, NodeId};
 use crate::matrix::{Labels, Matrix, Shape};
-use crate::read::{Limit, TOKENS, is_meant_as_number, shortest};
+use crate::read::{Delimiter, DelimiterChoice, Limit, TOKENS, is_meant_as_number, shortest};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{clip, listed_briefly};
 
+use super::container::{Format, ending};
 use super::draft::{Draft, FolderDraft, WriteResult, behind_links, write_whole};
 use super::open::{Input, examined, names_in, path_text, unreadable};
 
@@ -48,38 +48,22 @@ impl WritePermission {
     }
 }
 
-/// The formats that are written.
-#[derive(Clone, Copy)]
-enum Format {
-    Npy,
-    Npz,
-    Safetensors,
-    Delimited(u8),
-    Json,
-}
-
-impl Format {
-    fn of(path: &Path) -> Result<Format> {
-        let ending =
-            path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-        Ok(match ending.as_str() {
-            "npy" => Format::Npy,
-            "npz" => Format::Npz,
-            "safetensors" => Format::Safetensors,
-            "csv" => Format::Delimited(b','),
-            "tsv" => Format::Delimited(b'\t'),
-            "json" => Format::Json,
-            other => {
-                let what = match other {
-                    "" => "the file name has no ending, so the format is unknown".to_string(),
-                    other => format!("files that end in `.{}` cannot be written", clip(other)),
-                };
-                return Err(Error::new(what)
-                    .in_source(path_text(path))
-                    .help("choose .npy, .npz, .safetensors, .csv, .tsv or .json"));
-            }
-        })
-    }
+/// The format that a file is written in: all that are read have an ending of their own but `.txt`.
+///
+/// # Errors
+/// If the ending is unknown, or there is none.
+fn format(path: &Path) -> Result<Format> {
+    let ending = ending(path).unwrap_or_default();
+    let format = Format::of_ending(&ending).filter(|_| ending != "txt");
+    format.ok_or_else(|| {
+        let what = match ending.as_str() {
+            "" => "the file name has no ending, so the format is unknown".to_string(),
+            other => format!("files that end in `.{}` cannot be written", clip(other)),
+        };
+        Error::new(what)
+            .in_source(path_text(path))
+            .help("choose .npy, .npz, .safetensors, .csv, .tsv or .json")
+    })
 }
 
 /// Writes a text to a file, whole or not at all.
@@ -99,14 +83,15 @@ pub fn save_text(path: &Path, text: &str, writing: WritePermission) -> Result<()
 /// If nothing may be written, the ending is unknown, or the file cannot be written; then nothing has changed.
 pub fn save(path: &Path, name: &str, table: &dyn Table, writing: WritePermission) -> Result<()> {
     writing.check(path)?;
-    let format = Format::of(path)?;
+    let format = format(path)?;
     let mut computed = Ok(());
     let written = replaced(path, |file| {
         match format {
             Format::Npy => npy(file, table),
             Format::Npz => npz(file, None, &[(name, table)]),
             Format::Safetensors => safetensors(file, &[(name, table)]),
-            Format::Delimited(delimiter) => delimited(file, delimiter, table),
+            Format::Delimited(DelimiterChoice::By(Delimiter::Character(tab))) => delimited(file, tab, table),
+            Format::Delimited(_) => delimited(file, b',', table),
             Format::Json => json(file, &TableObject(table)),
         }?;
         computed = table.check();
@@ -146,7 +131,7 @@ pub fn check_bundle_ending(path: &Path) -> Result<()> {
 }
 
 fn bundle_format(path: &Path) -> Result<Format> {
-    match Format::of(path) {
+    match format(path) {
         Ok(format @ (Format::Npz | Format::Json)) => Ok(format),
         _ => Err(Error::new("this file holds several matrices, so it must end in .npz or .json")
             .in_source(path_text(path))
@@ -240,7 +225,7 @@ pub fn delimited_text(delimiter: u8, table: &dyn Table) -> Result<String> {
 /// # Errors
 /// If the ending is unknown.
 pub fn check_ending(path: &Path) -> Result<()> {
-    Format::of(path).map(|_| ())
+    format(path).map(|_| ())
 }
 
 fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> WriteResult {
@@ -426,14 +411,9 @@ pub struct Rows<'m>(pub &'m dyn Table);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let shape = self.0.shape();
-        let mut rows = serializer.serialize_seq(Some(shape.rows))?;
-        for i in 0..shape.rows {
-            let number = |j| JsonNumber(self.0.at(i, j), self.0.dtype());
-            let row: Vec<JsonNumber> = (0..shape.cols).map(number).collect();
-            rows.serialize_element(&row)?;
-        }
-        rows.end()
+        let (Shape { rows, cols }, dtype) = (self.0.shape(), self.0.dtype());
+        let number = |i| move |j| JsonNumber(self.0.at(i, j), dtype);
+        serializer.collect_seq((0..rows).map(|i| (0..cols).map(number(i)).collect::<Vec<_>>()))
     }
 }
 

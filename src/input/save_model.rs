@@ -15,7 +15,7 @@ use crate::tensor::Tensor;
 
 use super::draft::{FolderDraft, folder_of, real};
 use super::model_folder::{CHECKPOINTS, WEIGHTS, step_file};
-use super::open::{examined, path_text};
+use super::open::{examined, file_error, path_text};
 use super::save::{Table, WritePermission, no_folder, not_written, read_text, safetensors, takes_files};
 
 /// The longest `config.json` of such a folder, in bytes; a longer one belongs to another model.
@@ -126,7 +126,7 @@ fn clean(left: &Path, target: &Path) {
 /// nor that of a small model, or that no folder can take the place of.
 pub fn check_model_folder(folder: &Path, writing: WritePermission) -> Result<()> {
     writing.check(folder)?;
-    let refused = |what: &str| Error::new(what).of_kind(ErrorKind::File).in_source(path_text(folder));
+    let refused = |what: &str| file_error(path_text(folder), what);
     let another = "name a folder that is new, empty, or one that attn wrote a model into";
     if from_path(folder).trim().is_empty() {
         return Err(refused("the name of the folder is blank").help(another));
@@ -183,12 +183,11 @@ impl ModelFiles {
     fn text_of_config(&self) -> Result<String> {
         let text = pretty(&self.config)?;
         let model = Architecture::from_config(&text, "config.json")?.model;
-        if model.family != Family::AttnSmall || model.vocabulary != self.symbols.len() as u64 {
+        let (family, tokens, symbols) = (model.family, model.vocabulary, self.symbols.len());
+        if family != Family::AttnSmall || tokens != symbols as u64 {
             return Err(Error::new(format!(
-                "the settings are of the family {} with {} tokens, and not of a small model with {} symbols",
-                model.family.name(),
-                model.vocabulary,
-                self.symbols.len()
+                "the settings are of the family {} with {tokens} tokens, and not of a small model with {symbols} symbols",
+                family.name()
             )));
         }
         Ok(text)

@@ -98,7 +98,9 @@ fn missing(text: &str) -> Error {
 /// The name that is nearest to the one that is missing, on disk or in the program.
 fn near_name(text: &str) -> Option<String> {
     let among_bundled = || {
-        let names: Vec<String> = bundled_beside(text).collect();
+        let inside = text.strip_prefix("./").unwrap_or(text).starts_with(FOLDER);
+        let names = BUNDLED.iter().filter(|_| inside).map(|file| format!("{FOLDER}{}", file.name));
+        let names: Vec<String> = names.collect();
         near_file(text, &names).map(str::to_string)
     };
     bundled_name(text).or_else(|| neighbour(&to_path(text))).or_else(among_bundled)
@@ -156,8 +158,16 @@ pub struct Bounds {
 impl ReadPermission {
     /// For a lesson that travels with the program: below the working directory, in which no file stands for one of the program's own.
     pub fn of_built_in_lesson(lesson: &str) -> ReadPermission {
-        let folders = fs::canonicalize(".").into_iter().collect();
-        ReadPermission::Below(Arc::new(Bounds { folders, lesson: lesson.to_string(), bundled_first: true }))
+        ReadPermission::below([Path::new(".")], lesson, true)
+    }
+
+    fn below<'p>(
+        folders: impl IntoIterator<Item = &'p Path>,
+        lesson: &str,
+        bundled_first: bool,
+    ) -> ReadPermission {
+        let folders = folders.into_iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+        ReadPermission::Below(Arc::new(Bounds { folders, lesson: lesson.to_string(), bundled_first }))
     }
 
     /// Returns true if the files that travel with the program come before those of the same name on disk.
@@ -172,10 +182,7 @@ impl ReadPermission {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         });
-        let folders =
-            own.into_iter().chain([Path::new(".")]).filter_map(|folder| fs::canonicalize(folder).ok());
-        let bounds = Bounds { folders: folders.collect(), lesson: lesson.to_string(), bundled_first: false };
-        ReadPermission::Below(Arc::new(bounds))
+        ReadPermission::below(own.into_iter().chain([Path::new(".")]), lesson, false)
     }
 
     /// Checks that a file of this name may be read. Links and `..` are resolved first.
@@ -285,8 +292,8 @@ macro_rules! files {
     };
 }
 
-/// All of them, sorted by name.
-pub(super) const BUNDLED: &[BundledFile] = files![
+/// The files that travel with the program, sorted by name.
+pub static BUNDLED: &[BundledFile] = files![
     "animals.txt": "six words with four numbers each, as a file of word vectors",
     "answers/01.csv": "right",
     "answers/02.csv": "the scores were not scaled",
@@ -306,11 +313,6 @@ pub(super) const BUNDLED: &[BundledFile] = files![
     "q.csv": "the queries of three tokens",
     "v.csv": "the values of three tokens",
 ];
-
-/// The files that travel with the program, sorted by name.
-pub fn bundled() -> &'static [BundledFile] {
-    BUNDLED
-}
 
 impl BundledFile {
     /// The folder within the common one, and the name there: `answers` and `01.csv`.
@@ -343,12 +345,6 @@ pub(super) fn bundled_inside(text: &str) -> Vec<&'static BundledFile> {
 pub(super) fn bundled_name(file: &str) -> Option<String> {
     let found = BUNDLED.iter().find(|bundled| bundled.name.eq_ignore_ascii_case(file))?;
     Some(format!("{FOLDER}{}", found.name))
-}
-
-/// The names, with their folder, that a missing one may have meant; none outside of it.
-pub(super) fn bundled_beside(text: &str) -> impl Iterator<Item = String> {
-    let inside = text.strip_prefix("./").unwrap_or(text).starts_with(FOLDER);
-    BUNDLED.iter().filter(move |_| inside).map(|file| format!("{FOLDER}{}", file.name))
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! The colour of the terminal's background. The answer to the query for it arrives like keys, so it is read before keys are.
 
+use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::getpgrp;
 use rustix::stdio::stdin;
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
 };
 
-use super::signals::DeferredSignals;
+use super::signals::{DeferredSignals, Readiness, wait};
 
 /// Asks for the background colour (OSC 11), and then for the terminal's identity (DA1): every terminal answers the second,
 /// so that its answer shows that none to the first will come any more.
@@ -55,7 +55,7 @@ pub(crate) fn ground() -> Option<[f64; 3]> {
     *GROUND.get_or_init(|| ask().ok().flatten())
 }
 
-fn ask() -> rustix::io::Result<Option<[f64; 3]>> {
+fn ask() -> io::Result<Option<[f64; 3]>> {
     // Keys typed before this belong to another reader, and a program in the background may not ask.
     if is_ready(Duration::ZERO)? || tcgetpgrp(stdin())? != getpgrp() {
         return Ok(None);
@@ -83,7 +83,7 @@ pub(crate) fn settle() {
 }
 
 /// The terminal's answer, read until it is complete or the time is up.
-fn listen(longest: Duration) -> rustix::io::Result<Vec<u8>> {
+fn listen(longest: Duration) -> io::Result<Vec<u8>> {
     let end = Instant::now() + longest;
     let mut heard = Vec::new();
     while !is_complete(&heard) {
@@ -96,21 +96,15 @@ fn listen(longest: Duration) -> rustix::io::Result<Vec<u8>> {
             Ok(0) => break,
             Ok(count) => heard.extend_from_slice(&bytes[..count]),
             Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(heard)
 }
 
 /// Returns true if there is something to read within a time; a signal ends the wait.
-fn is_ready(longest: Duration) -> rustix::io::Result<bool> {
-    let input = stdin();
-    let mut waiting = [PollFd::new(&input, PollFlags::IN)];
-    let longest = Timespec::try_from(longest).unwrap_or(Timespec { tv_sec: 0, tv_nsec: 0 });
-    match poll(&mut waiting, Some(&longest)) {
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        ready => Ok(ready? > 0),
-    }
+fn is_ready(longest: Duration) -> io::Result<bool> {
+    Ok(wait(longest)? != Readiness::Nothing)
 }
 
 /// Keys come one by one and are not echoed, until it is dropped.

@@ -16,12 +16,10 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// The action of a key in the pager.
 enum Turn {
-    Page,
-    Line,
-    Rest,
+    /// So many more lines.
+    More(usize),
     Leave(u8),
     Stop,
-    Nothing,
 }
 
 /// The number of rows of the terminal of standard output, if known.
@@ -71,19 +69,16 @@ fn turned(text: &str, out: &mut dyn Write) -> Result<u8> {
                 Readiness::Gone => break Turn::Leave(HUNG_UP),
                 Readiness::Nothing => {}
                 Readiness::Ready => {
-                    match pressed().map_err(unreadable)?.first().map_or(Turn::Nothing, turn) {
-                        Turn::Nothing => {}
-                        turn => break turn,
+                    let keys = pressed().map_err(unreadable)?;
+                    if let Some(turn) = keys.first().and_then(|key| turn(key, lines.len())) {
+                        break turn;
                     }
                 }
             }
         };
         write!(out, "{ERASE}")?;
         more = match turn {
-            Turn::Page => page(),
-            Turn::Line => 1,
-            Turn::Rest => lines.len(),
-            Turn::Nothing => 0,
+            Turn::More(lines) => lines,
             Turn::Leave(code) => {
                 out.flush()?;
                 return Ok(code);
@@ -103,14 +98,14 @@ fn page() -> usize {
     rows().map_or(23, |rows| rows.saturating_sub(1)).max(1)
 }
 
-fn turn(key: &Key) -> Turn {
-    match key {
-        Key::Char(' ' | 'f' | 'n') | Key::PageDown | Key::Right => Turn::Page,
-        Key::Enter | Key::Down | Key::Char('j') => Turn::Line,
-        Key::Char('G') | Key::End => Turn::Rest,
+fn turn(key: &Key, rest: usize) -> Option<Turn> {
+    Some(match key {
+        Key::Char(' ' | 'f' | 'n') | Key::PageDown | Key::Right => Turn::More(page()),
+        Key::Enter | Key::Down | Key::Char('j') => Turn::More(1),
+        Key::Char('G') | Key::End => Turn::More(rest),
         Key::Char('q' | 'Q') | Key::Escape => Turn::Leave(EXIT_DONE),
         Key::Control('c') => Turn::Leave(INTERRUPTED),
         Key::Control('z') => Turn::Stop,
-        _ => Turn::Nothing,
-    }
+        _ => return None,
+    })
 }

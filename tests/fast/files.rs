@@ -120,7 +120,7 @@ fn a_result_is_saved_in_its_own_type() {
             let file = folder.path().join(format!("o.{ending}"));
             attn(&format!("{small} --dtype {dtype} --save O={}", file.display())).ok();
             let array = read(&file);
-            assert_eq!(array.roundoff(), if ["csv", "json"].contains(&ending) { 0.0 } else { roundoff });
+            assert_eq!(array.facts.roundoff, if ["csv", "json"].contains(&ending) { 0.0 } else { roundoff });
             assert!(in_type(array.into_matrix().unwrap()).same_bits(&o), "{ending} {dtype}");
         }
         let bytes = std::fs::read(folder.path().join("o.npy")).unwrap();

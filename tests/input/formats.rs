@@ -54,8 +54,8 @@ fn assert_as_expected(name: &str, array: &Array) {
         "{name}: {:?}",
         array.values()
     );
-    assert_eq!(array.is_boolean(), expected["boolean"].as_bool().unwrap(), "{name}");
-    assert_eq!(array.decimals(), expected["decimals"].as_u64().map(|d| d as usize), "{name}: decimals");
+    assert_eq!(array.facts.boolean, expected["boolean"].as_bool().unwrap(), "{name}");
+    assert_eq!(array.facts.decimals, expected["decimals"].as_u64().map(|d| d as usize), "{name}: decimals");
 }
 
 /// The numbers of a tensor as they are stored: head by head, row by row.

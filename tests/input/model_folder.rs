@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use attn::foreign::from_path;
 use attn::input::ModelFolder;
+use attn::model::Checkpoint;
 use attn::tensor::{Dtype, Tensor};
 use half::{bf16, f16};
 use tempfile::TempDir;
@@ -123,12 +124,15 @@ fn a_folder_with_one_file_gives_its_configuration_its_tensors_and_its_tokenizer(
     let model = folder.open();
     assert_eq!(model.config.text, CONFIG);
     assert_eq!(model.config.name, from_path(&folder.path("config.json")));
-    assert_eq!(model.tensors.names().collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!((model.tensors.len(), model.tensors.bytes(), model.tensors.files().len()), (2, 16, 1));
-    assert_eq!(numbers(&model.tensors.get("a").unwrap()), [1.0, 2.0]);
-    assert_eq!(numbers(&model.tensors.get("b").unwrap()), [3.0, 4.0]);
-    let entry = model.tensors.entry("b").unwrap();
-    assert_eq!((&*entry.file, &*entry.dtype, &*entry.dims), ("model.safetensors", "F32", &[1, 2][..]));
+    assert_eq!(model.tensors.names(), ["a", "b"]);
+    assert_eq!((model.tensors.names().len(), model.tensors.bytes(), model.tensors.files().len()), (2, 16, 1));
+    assert_eq!(numbers(&model.tensors.tensor("a").unwrap()), [1.0, 2.0]);
+    assert_eq!(numbers(&model.tensors.tensor("b").unwrap()), [3.0, 4.0]);
+    let entry = model.tensors.stored("b").unwrap();
+    assert_eq!(
+        (&*entry.file, &*entry.header.type_name, &*entry.header.dims),
+        ("model.safetensors", "F32", &[1, 2][..])
+    );
     let place = entry.offset as usize..(entry.offset + entry.bytes) as usize;
     let bytes = fs::read(folder.path("model.safetensors")).unwrap();
     assert_eq!(bytes[place], [3.0f32.to_le_bytes(), 4.0f32.to_le_bytes()].concat());
@@ -142,18 +146,18 @@ fn a_folder_with_one_file_gives_its_configuration_its_tensors_and_its_tokenizer(
 fn a_folder_with_an_index_gives_the_tensors_of_all_its_files() {
     let folder = Folder::sharded();
     let model = folder.open();
-    assert_eq!(numbers(&model.tensors.get("a").unwrap()), [1.0, 2.0]);
-    assert_eq!(numbers(&model.tensors.get("b").unwrap()), [5.0, 6.0]);
+    assert_eq!(numbers(&model.tensors.tensor("a").unwrap()), [1.0, 2.0]);
+    assert_eq!(numbers(&model.tensors.tensor("b").unwrap()), [5.0, 6.0]);
     assert_eq!(model.tensors.files().iter().map(|file| &**file).collect::<Vec<_>>(), [ONE, TWO]);
-    assert_eq!(&*model.tensors.entry("b").unwrap().file, TWO);
+    assert_eq!(&*model.tensors.stored("b").unwrap().file, TWO);
     let both = folder.with("model.safetensors", pairs(&["a"], 9.0));
-    assert_eq!(both.open().tensors.len(), 1, "one file comes before an index, as in transformers");
+    assert_eq!(both.open().tensors.names().len(), 1, "one file comes before an index, as in transformers");
 }
 
 #[test]
 fn a_tensor_that_the_index_does_not_name_is_there() {
     let folder = Folder::sharded().with(TWO, pairs(&["b", "c"], 5.0));
-    assert_eq!(numbers(&folder.open().tensors.get("c").unwrap()), [7.0, 8.0]);
+    assert_eq!(numbers(&folder.open().tensors.tensor("c").unwrap()), [7.0, 8.0]);
 }
 
 #[test]
@@ -169,7 +173,7 @@ fn numbers_of_every_type_are_those_of_the_file() {
         Folder::new().with("model.safetensors", file(header, &[singles, doubles, halves, brains].concat()));
     let model = folder.open();
     let get = |name: &str, dtype: Dtype, dims: &[usize]| -> Vec<u64> {
-        let tensor = model.tensors.get(name).unwrap();
+        let tensor = model.tensors.tensor(name).unwrap();
         assert!(tensor.is_stored() && tensor.dtype() == dtype && tensor.dims() == dims, "{name}");
         tensor.loaded().unwrap().cells().map(f64::to_bits).collect()
     };
@@ -186,7 +190,7 @@ fn rows_of_a_tensor_are_read_without_the_others() {
     let header = r#"{"w":{"dtype":"BF16","shape":[3,2],"data_offsets":[0,12]}}"#;
     let data: Vec<u8> = (0..6).flat_map(|i| bf16::from_f32(i as f32).to_le_bytes()).collect();
     let folder = Folder::new().with("model.safetensors", file(header, &data));
-    let rows = folder.open().tensors.get("w").unwrap().rows(1..3).unwrap();
+    let rows = folder.open().tensors.tensor("w").unwrap().rows(1..3).unwrap();
     assert_eq!(rows.cells().collect::<Vec<_>>(), [2.0, 3.0, 4.0, 5.0]);
     assert_eq!(rows.dtype(), Dtype::Bf16);
 }
@@ -203,7 +207,7 @@ fn threads_read_different_tensors_at_once() {
             scope.spawn(move || {
                 for i in (0..6400).map(|i| (2 * i + part) % 64) {
                     let expected = [2.0 * i as f64, 2.0 * i as f64 + 1.0];
-                    let loaded = model.tensors.get(names[i]).unwrap().loaded().unwrap();
+                    let loaded = model.tensors.tensor(names[i]).unwrap().loaded().unwrap();
                     assert_eq!(loaded.cells().collect::<Vec<_>>(), expected);
                 }
             });
@@ -219,10 +223,10 @@ fn types_that_models_are_not_computed_in_are_refused_by_name_where_they_are_aske
         "five":{"dtype":"F16","shape":[1,1,1,1,1],"data_offsets":[28,30]},"none":{"dtype":"F16","shape":[2,0],"data_offsets":[30,30]}}"#;
     let folder = Folder::new().with("model.safetensors", file(header, &[0; 30]));
     let model = folder.open();
-    assert_eq!(model.tensors.entry("q").unwrap().dtype, "U8");
-    assert_eq!(numbers(&model.tensors.get("x").unwrap()), [0.0]);
+    assert_eq!(model.tensors.entry("q").unwrap().type_name, "U8");
+    assert_eq!(numbers(&model.tensors.tensor("x").unwrap()), [0.0]);
     let refused = |name: &str| {
-        let said = model.tensors.get(name).unwrap_err().to_string();
+        let said = model.tensors.tensor(name).unwrap_err().to_string();
         said.replace(folder.0.path().to_str().unwrap(), "FOLDER")
     };
     assert_eq!(
@@ -259,8 +263,8 @@ fn a_file_that_changes_while_it_is_open_is_an_error_where_it_is_read() {
         let folder = Folder::sharded();
         let model = folder.open();
         change(&folder.path(TWO));
-        assert_eq!(numbers(&model.tensors.get("a").unwrap()), [1.0, 2.0], "the other file is as it was");
-        let said = model.tensors.get("b").unwrap().loaded().unwrap_err().to_string();
+        assert_eq!(numbers(&model.tensors.tensor("a").unwrap()), [1.0, 2.0], "the other file is as it was");
+        let said = model.tensors.tensor("b").unwrap().loaded().unwrap_err().to_string();
         said.replace(folder.0.path().to_str().unwrap(), "FOLDER")
     };
     let expected = format!(
@@ -283,7 +287,7 @@ fn a_file_that_is_replaced_by_another_stays_as_it_was_opened() {
     let folder = Folder::sharded().with("new", pairs(&["b"], 9.0));
     let model = folder.open();
     fs::rename(folder.path("new"), folder.path(TWO)).unwrap();
-    assert_eq!(numbers(&model.tensors.get("b").unwrap()), [5.0, 6.0]);
+    assert_eq!(numbers(&model.tensors.tensor("b").unwrap()), [5.0, 6.0]);
 }
 
 #[test]
@@ -292,11 +296,11 @@ fn a_model_of_the_program_is_read_from_its_own_bytes() {
     let model = ModelFolder::bundled("words", CONFIG, weights, b"{\"model\": {}}").unwrap();
     assert_eq!((model.name.as_str(), model.path.as_deref()), ("words", None));
     assert_eq!(model.config.name, "words, config.json");
-    assert_eq!(numbers(&model.tensors.get("b").unwrap()), [3.0, 4.0]);
+    assert_eq!(numbers(&model.tensors.tensor("b").unwrap()), [3.0, 4.0]);
     assert_eq!(model.required_tokenizer().unwrap().text().unwrap(), "{\"model\": {}}");
     let said =
         ModelFolder::bundled("words", CONFIG, &weights[..weights.len() - 1], b"").unwrap_err().to_string();
     assert!(said.starts_with("words, model.safetensors: the header says 16 bytes of tensors"), "{said}");
-    let said = model.tensors.get("c").unwrap_err().to_string();
+    let said = model.tensors.tensor("c").unwrap_err().to_string();
     assert!(said.starts_with("words: there is no tensor `c`"), "{said}");
 }

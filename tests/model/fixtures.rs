@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use attn::input::{FolderCheckpoint, ModelFolder};
+use attn::input::{ModelFolder, StoredTensors};
 use attn::matrix::Labels;
 use attn::model::{Architecture, ModelRun, Tensors, Text};
 use safetensors::SafeTensors;
@@ -22,7 +22,7 @@ pub fn folders() -> Vec<PathBuf> {
 /// A folder, opened.
 pub struct Fixture {
     pub architecture: Architecture,
-    checkpoint: FolderCheckpoint,
+    checkpoint: StoredTensors,
 }
 
 impl Fixture {
@@ -37,7 +37,7 @@ impl Fixture {
 
     fn of(opened: &ModelFolder) -> Fixture {
         let architecture = Architecture::from_config(&opened.config.text, &opened.config.name).unwrap();
-        Fixture { architecture, checkpoint: opened.checkpoint() }
+        Fixture { architecture, checkpoint: opened.tensors.clone() }
     }
 
     pub fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> T) -> T {

@@ -4,17 +4,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Growth, Measurement, Method, Point, SIZES, Timing, memory_limit};
+use crate::bench::{Growth, Measurement, Method, Point, Run, SIZES, memory_limit};
 use crate::cli::program::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::input::system::processor;
 use crate::kernel::{Kernels, Machine, Real, multiply_add_rate};
-use crate::render;
-use crate::render::{Curve, Format, Plot, Scale, Style};
+use crate::render::{self, Curve, Format, Plot, Scale, Style};
 use crate::story::Table;
 use crate::text::{counted, giga, percent, seconds, size, times};
 
-use super::{BenchArgs, MeasurementLine};
+use super::{BenchArgs, run_line};
 
 /// The default time for all lengths.
 const USUAL_SECONDS: f64 = 20.0;
@@ -135,11 +134,9 @@ impl Overview<'_, '_> {
 
     fn curves(&mut self, all: &[(Method, Vec<Point>)]) -> Result<()> {
         self.part()?;
-        let plot = |title: &str, up: fn(f64) -> String, y: fn(&Timing, usize) -> f64| {
+        let plot = |title: &str, up: fn(f64) -> String, y: fn(&Run) -> f64| {
             let point = |point: &Point| match &point.measured {
-                Measurement::Done { timing, extra_bytes, .. } => {
-                    Some((point.n as f64, y(timing, *extra_bytes)))
-                }
+                Measurement::Done(run) => Some((point.n as f64, y(run))),
                 _ => None,
             };
             let curve = |(way, points): &(Method, Vec<Point>)| {
@@ -157,8 +154,9 @@ impl Overview<'_, '_> {
             }
         };
         let head = format!("one head of {}, both axes logarithmic", self.growth.width);
-        let time = plot(&format!("time over n: {head}"), round_seconds, |timing, _| timing.median);
-        let memory = plot(&format!("extra memory over n: {head}"), round_bytes, |_, bytes| bytes as f64);
+        let time = plot(&format!("time over n: {head}"), round_seconds, |run| run.timing.median);
+        let memory =
+            plot(&format!("extra memory over n: {head}"), round_bytes, |run| run.used.extra_bytes as f64);
         render::plots(&[time, memory], &self.style, self.streams.out)
     }
 }
@@ -270,16 +268,16 @@ pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Ta
     let row = |point: &Point| {
         let mut row = vec![point.n.to_string()];
         match &point.measured {
-            Measurement::Done { timing, rate, extra_bytes, threads, .. } => {
-                let peak = peaks.beside::<T>(way, *threads);
-                let now = (timing.median, *extra_bytes as f64);
+            Measurement::Done(run) => {
+                let (rate, peak) = (run.rate(run.timing.median), peaks.beside::<T>(way, run.used.threads));
+                let now = (run.timing.median, run.used.extra_bytes as f64);
                 let growth = before.map_or((String::new(), String::new()), |(time, bytes)| {
                     (times(now.0, time), times(now.1, bytes))
                 });
                 before = Some(now);
-                row.extend(is_fused.then(|| threads.to_string()));
-                row.extend([seconds(timing.median), growth.0, giga(*rate), percent(rate.min(peak), peak)]);
-                row.extend([size(*extra_bytes as u64), growth.1]);
+                row.extend(is_fused.then(|| run.used.threads.to_string()));
+                row.extend([seconds(now.0), growth.0, giga(rate), percent(rate.min(peak), peak)]);
+                row.extend([size(run.used.extra_bytes as u64), growth.1]);
             }
             Measurement::TooLong(time) => {
                 row.extend(is_fused.then(String::new));
@@ -302,7 +300,7 @@ pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Ta
 /// The largest difference from the exact path over all lengths, for the other paths.
 pub(super) fn worst_error(points: &[Point]) -> Option<String> {
     let error = |point: &Point| match point.measured {
-        Measurement::Done { max_error, .. } => max_error,
+        Measurement::Done(run) => run.max_error,
         _ => None,
     };
     let worse = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
@@ -327,8 +325,8 @@ pub(super) fn summary<T: Real>(all: &[(Method, Vec<Point>)], growth: &Growth) ->
     let taken = |way: Method, n: usize| {
         let (_, points) = all.iter().find(|(of, _)| *of == way)?;
         match points.iter().find(|point| point.n == n)?.measured {
-            Measurement::Done { timing, extra_bytes, threads, .. } => {
-                Some((timing.median, extra_bytes as f64, threads))
+            Measurement::Done(Run { timing, used, .. }) => {
+                Some((timing.median, used.extra_bytes as f64, used.threads))
             }
             _ => None,
         }
@@ -353,30 +351,18 @@ pub(super) fn summary<T: Real>(all: &[(Method, Vec<Point>)], growth: &Growth) ->
 
 /// One point as a line for a script.
 pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: &Point) -> Value {
-    let Machine { simd, threads: asked } = growth.machine;
     let is_fused = way == Method::Fused;
-    let (peer, shape) = (format!("attn.{}", name(way)), growth.shape(point.n));
-    let dtype = if is_fused { T::NAME } else { f64::NAME };
+    let peer = format!("attn.{}", name(way));
     let reason = match &point.measured {
-        Measurement::Done { timing, extra_bytes, threads, max_error, .. } => {
-            let asked = if is_fused { asked } else { 1 };
-            let line = MeasurementLine {
-                peer: &peer,
-                shape,
-                dtype,
-                simd: is_fused.then_some(simd.name()),
-                threads: [asked, *threads],
-                timing,
-                extra_bytes: *extra_bytes,
-                max_error: *max_error,
-                peak: peaks.beside::<T>(way, *threads),
-            };
-            return line.value();
+        Measurement::Done(run) => {
+            let Machine { simd, threads } = growth.machine;
+            let (simd, threads) = if is_fused { (Some(simd.name()), threads) } else { (None, 1) };
+            return run_line(&peer, run, simd, threads, peaks.beside::<T>(way, run.used.threads));
         }
         Measurement::TooLong(seconds) => json!({ "seconds": seconds }),
         Measurement::TooLarge(bytes) => json!({ "bytes": bytes }),
     };
-    let version = env!("CARGO_PKG_VERSION");
-    let shape = shape.to_string();
+    let dtype = if is_fused { T::NAME } else { f64::NAME };
+    let (version, shape) = (env!("CARGO_PKG_VERSION"), growth.shape(point.n).to_string());
     json!({ "peer": peer, "version": version, "shape": shape, "dtype": dtype, "not_measured": reason })
 }

@@ -4,14 +4,13 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::cli::output::FormatArg;
 use crate::cli::{Env, Streams, output};
 use crate::error::{Error, Result};
 use crate::foreign::{from_path, visible};
 use crate::graph::{Convention, Graph};
 use crate::learn::{self, Pattern, Predicted, Settings};
 use crate::render;
-use crate::render::{Curve, Page, Plot, Scale};
+use crate::render::{Curve, Format, Page, Plot, Scale};
 use crate::story::{Step, StepItem, Story, Table};
 use crate::text::{counted, grouped, typed};
 
@@ -23,12 +22,12 @@ impl LearnArgs {
     pub(super) fn show(&self, history: &History, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let style = self.output.style(env, Convention::Rows);
         match self.output.look.format {
-            FormatArg::Json => {
+            Format::Json => {
                 let text = serde_json::to_string_pretty(&json(history));
                 let text = text.map_err(|error| Error::new(error.to_string()))?;
                 Ok(writeln!(streams.out, "{text}")?)
             }
-            FormatArg::Table => {
+            Format::Table => {
                 let text = |text: String| (text, Table::default());
                 let arrow = |notice: String| text(format!("→ {notice}"));
                 render::tables(&[text(begun(history))], "learn", &style, streams.out)?;
@@ -45,7 +44,7 @@ impl LearnArgs {
                 parts.push(text(self.onward(history)));
                 render::tables(&parts, "learn", &style, streams.out)
             }
-            FormatArg::Csv => {
+            Format::Csv => {
                 let all = steps(history, |_| true, |number| number.to_string());
                 render::tables(&[(String::new(), all)], "learn", &style, streams.out)
             }
@@ -319,7 +318,7 @@ impl LearnArgs {
                 .help(format!("add --at 150: {option} then shows the numbers of step 150"))),
             (Some(_), None) => Err(Error::new("--at says which step, but not what is shown of it")
                 .help("add --explain 'L1.dW_Q[2,1]' to see what changed this weight, or --only L1.dW_Q")),
-            (None, None) if self.output.look.format == FormatArg::Numpy => {
+            (None, None) if self.output.look.format == Format::Numpy => {
                 Err(Error::new("a training cannot be written as NumPy arrays")
                     .help("use --format csv or --format json"))
             }

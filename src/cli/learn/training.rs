@@ -97,10 +97,8 @@ impl LearnArgs {
         let fewer = (steps.saturating_mul(parameters)).div_ceil(MOST_KEPT);
         let [times, weights, most] =
             [steps / every, parameters, MOST_KEPT].map(|count| grouped(count as u64));
-        Err(Error::new(format!(
-            "--every {every} keeps {times} times {weights} weights, more than {most} numbers"
-        ))
-        .help(format!("keep fewer steps, such as --every {fewer}")))
+        let what = format!("--every {every} keeps {times} times {weights} weights, more than {most} numbers");
+        Err(Error::new(what).help(format!("keep fewer steps, such as --every {fewer}")))
     }
 
     /// All steps, and how they ended.
@@ -489,10 +487,7 @@ fn in_layer(address: &str, layers: usize, (graph, gradients): (&Graph, &[NodeId]
             let error = Error::new(format!("there is no node `{}`", visible(node)));
             Err(error.of_kind(ErrorKind::Unknown).help(help))
         }
-        several => {
-            let names: Vec<&str> = several.iter().map(String::as_str).collect();
-            Err(Error::new(format!("`{}` is in {} layers", visible(node), names.len()))
-                .help(format!("write {}", one_of(&names))))
-        }
+        several => Err(Error::new(format!("`{}` is in {} layers", visible(node), several.len()))
+            .help(format!("write {}", one_of(several)))),
     }
 }

@@ -4,12 +4,11 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 
+use crate::cli::options::first_given;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, Op, Origin, Role, Stage};
 use crate::model::{Architecture, Edits, Removal, Sublayers};
 use crate::text::clip;
-
-use super::folder::first_given;
 
 /// The layers that some names are about, counted from 1: `L5.A_3` is about layer 5. Names without a layer are about the whole model.
 pub(super) fn layers_of<'n>(names: impl Iterator<Item = &'n str>) -> Option<RangeInclusive<usize>> {
@@ -213,12 +212,9 @@ fn take_out(part: &str, architecture: &Architecture, edits: &mut Edits) -> Resul
             edit.heads.insert(head);
         }
         Part::OnlyHead if block.recipe.heads > 1 => {
-            return Err(Error::new(format!(
-                "`{}`: layer {layer} has {} heads",
-                clip(part),
-                block.recipe.heads
-            ))
-            .help(format!("name one: L{layer}.A_1; or take out the whole layer: L{layer}")));
+            let (part, heads) = (clip(part), block.recipe.heads);
+            return Err(Error::new(format!("`{part}`: layer {layer} has {heads} heads"))
+                .help(format!("name one: L{layer}.A_1; or take out the whole layer: L{layer}")));
         }
         Part::OnlyHead => {
             edit.heads.insert(1);

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::cli::options::{DTYPES, choice, positive};
+use crate::cli::options::{DTYPES, choice, first_given, positive};
 use crate::cli::program::Env;
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::{Graph, MAX_CELLS, Precision};
-use crate::input::{FolderCheckpoint, MaskToken, ModelFile, ModelFolder, WORDS};
+use crate::input::{MaskToken, ModelFile, ModelFolder, WORDS};
 use crate::kernel::Machine;
 use crate::matrix::Labels;
 use crate::memory;
@@ -23,7 +23,6 @@ use crate::tokenizer::{TokenSource, Tokenizer, Tokens, parse_ids};
 pub(crate) struct OpenedModel {
     pub folder: ModelFolder,
     pub architecture: Architecture,
-    checkpoint: FolderCheckpoint,
     pub tokenizer: Option<Tokenizer>,
     /// The reason why the folder's tokenizer cannot be used; ids need none.
     pub unusable_tokenizer: Option<String>,
@@ -93,8 +92,7 @@ impl OpenedModel {
 
     fn of(folder: ModelFolder) -> Result<OpenedModel> {
         let mut architecture = Architecture::from_config(&folder.config.text, &folder.config.name)?;
-        let checkpoint = folder.checkpoint();
-        let tensors = Tensors::find(&architecture, &checkpoint)?;
+        let tensors = Tensors::find(&architecture, &folder.tensors)?;
         let (ignored, mut notes) = (tensors.ignored().to_vec(), tensors.notes().to_vec());
         notes.extend(ModelRun::new(&architecture, &tensors).rounded_factor()?);
         notes.extend(
@@ -119,7 +117,6 @@ impl OpenedModel {
             mask,
             folder,
             architecture,
-            checkpoint,
             tokenizer,
             unusable_tokenizer,
             ignored,
@@ -182,7 +179,7 @@ impl OpenedModel {
 
     /// Does something with the model's tensors.
     pub fn with_tensors<T>(&self, work: impl FnOnce(&Tensors<'_>) -> Result<T>) -> Result<T> {
-        work(&Tensors::find(&self.architecture, &self.checkpoint)?)
+        work(&Tensors::find(&self.architecture, &self.folder.tensors)?)
     }
 
     /// A text, as the model reads it.
@@ -253,12 +250,10 @@ impl OpenedModel {
 
     /// The error for a token of the tokenizer that the model does not have.
     pub fn outside_vocabulary(&self, token: &str, id: usize) -> Error {
-        let vocabulary = self.architecture.model.vocabulary;
-        Error::new(format!(
-            "token {token} has the id {id}, but the model's vocabulary has {vocabulary} tokens"
-        ))
-        .in_source(&self.folder.name)
-        .help("tokenizer.json belongs to another model: take both from one source")
+        let count = self.architecture.model.vocabulary;
+        Error::new(format!("token {token} has the id {id}, but the model's vocabulary has {count} tokens"))
+            .in_source(&self.folder.name)
+            .help("tokenizer.json belongs to another model: take both from one source")
     }
 
     /// “GPT-2, 2 layers of 4 heads”.
@@ -352,7 +347,7 @@ pub(super) struct ChosenNumbers {
 impl ChosenNumbers {
     /// The model, and the numbers that it is computed in: a screen says it below its first line.
     pub fn described(&self, model: &OpenedModel, tokens: usize) -> String {
-        format!("{}; {}; computed in {}.", model.described(), crate::text::counted(tokens, "token"), self.why)
+        format!("{}; {}; computed in {}.", model.described(), counted(tokens, "token"), self.why)
     }
 }
 
@@ -374,19 +369,12 @@ impl NumbersArgs {
         let products = weights.saturating_mul(tokens as u64);
         let (dtype, why) = match self.dtype {
             Some(dtype) => (dtype, "as asked".to_string()),
+            None if products <= MOST_EXACT => (Dtype::F64, "the model is small".to_string()),
             None => {
-                let is_small = products <= MOST_EXACT;
-                let dtype = if is_small { Dtype::F64 } else { Dtype::F32 };
-                let why = if is_small {
-                    "the model is small".to_string()
-                } else {
-                    let count = crate::text::counted(tokens, "token");
-                    format!(
-                        "{count} × {} weights are more than 10⁹ products; --dtype f64 is exact",
-                        grouped(weights)
-                    )
-                };
-                (dtype, why)
+                let (count, weights) = (counted(tokens, "token"), grouped(weights));
+                let why =
+                    format!("{count} × {weights} weights are more than 10⁹ products; --dtype f64 is exact");
+                (Dtype::F32, why)
             }
         };
         let precision = match dtype {
@@ -409,11 +397,6 @@ pub(super) struct StepOfTrainingArgs {
     /// --at 150 --versus '--at 600'.
     #[arg(long, value_name = "STEP")]
     pub at: Option<usize>,
-}
-
-/// The first option that is used; each stands with the answer.
-pub(super) fn first_given(all: &[(&'static str, bool)]) -> Option<&'static str> {
-    all.iter().find(|(_, used)| *used).map(|(option, _)| *option)
 }
 
 /// How the text goes on.

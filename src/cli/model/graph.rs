@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 
+use crate::cli::options::first_given;
 use crate::cli::program::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, Node};
@@ -12,7 +13,6 @@ use crate::model::{Edits, Forward, ModelRun};
 use crate::story::{Window, place_of};
 use crate::text::{choices, clip, counted, grouped};
 
-use super::folder::first_given;
 use super::folder::{NumbersArgs, OpenedModel};
 use super::logits::with_logits;
 
@@ -109,15 +109,11 @@ fn with_fewer_layers(
     };
     // A little more: the embedding is recorded, too.
     let enough = all.saturating_add(each);
-    Error::new(format!(
-        "{} record about {} numbers, more than the limit of {}",
-        counted(asked, "layer"),
-        grouped(all as u64),
-        grouped(limit as u64)
-    ))
-    .of_kind(ErrorKind::TooLarge)
-    .help(format!("open some of them: --layers {fewer}"))
-    .and_help(&format!("or record more: --limit {enough}"))
+    let (layers, [all, limit]) = (counted(asked, "layer"), [all, limit].map(|count| grouped(count as u64)));
+    Error::new(format!("{layers} record about {all} numbers, more than the limit of {limit}"))
+        .of_kind(ErrorKind::TooLarge)
+        .help(format!("open some of them: --layers {fewer}"))
+        .and_help(&format!("or record more: --limit {enough}"))
 }
 
 // `--rows`, `--cols`, `--around`: which part of large matrices is shown.
@@ -167,12 +163,9 @@ impl WindowArgs {
             ("--cols", &self.cols, largest(|shape| shape.cols)),
         ];
         for (option, range, most) in lines {
-            if let Some(range) = range.as_ref().filter(|range| *range.start() > most) {
-                return Err(Error::new(format!(
-                    "{option} begins at {}, but there are {most}",
-                    range.start()
-                ))
-                .help(format!("they are numbered 1 to {most}")));
+            if let Some(first) = range.as_ref().map(RangeInclusive::start).filter(|first| **first > most) {
+                return Err(Error::new(format!("{option} begins at {first}, but there are {most}"))
+                    .help(format!("they are numbered 1 to {most}")));
             }
         }
         // The columns of logits are tokens, too, and most of them are not in the text.

@@ -85,14 +85,7 @@ impl ModelArgs {
             // With its weights, as far as they are in memory, a saved layer can be run again.
             page.nodes = all;
         }
-        let presentation = Presentation {
-            program,
-            command: "model",
-            wholes: vec![presentation::whole(program.typed)],
-            steps: &self.steps,
-            output: &self.output,
-            style,
-        };
+        let presentation = Presentation::of("model", program, (&self.steps, &self.output), style);
         let pages = vec![page];
         let code = if self.is_saved_alone() { 0 } else { presentation.show(&pages, env, streams)? };
         Ok(Outcome::of_pages(code, pages))
@@ -257,21 +250,18 @@ impl ModelArgs {
 
     /// The nodes and files of `--save`, checked; the logits are only computed while they are written, unless they are shown too.
     fn saved(&self, graph: &Graph) -> Result<Vec<(Option<NodeId>, &str)>> {
-        let parse = |saving: &'_ String| -> Result<(Option<NodeId>, usize)> {
-            let (name, file) =
-                saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(|| {
-                    Error::new(format!("`--save {saving}` has no file name"))
-                        .help("write --save L3.A_2=a.npy")
-                })?;
-            input::check_ending(&to_path(file))?;
-            let at = saving.len() - file.len();
-            if name == LOGITS && graph.find(LOGITS).is_none() {
-                return Ok((None, at));
-            }
-            Ok((Some(graph.require(&name_in(graph, &node_name(name)?, self.within()))?), at))
-        };
-        let parsed = self.save.iter().map(|saving| parse(saving).map(|(node, at)| (node, &saving[at..])));
-        parsed.collect()
+        self.save.iter().map(|saving| self.saving(graph, saving)).collect()
+    }
+
+    fn saving<'s>(&self, graph: &Graph, saving: &'s str) -> Result<(Option<NodeId>, &'s str)> {
+        let (name, file) = saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(|| {
+            Error::new(format!("`--save {saving}` has no file name")).help("write --save L3.A_2=a.npy")
+        })?;
+        input::check_ending(&to_path(file))?;
+        if name == LOGITS && graph.find(LOGITS).is_none() {
+            return Ok((None, file));
+        }
+        Ok((Some(graph.require(&name_in(graph, &node_name(name)?, self.within()))?), file))
     }
 
     /// Writes the files of `--save`.

@@ -147,10 +147,12 @@ pub(super) fn how_to_mask(model: &OpenedModel, read: &ReadText) -> Option<String
     }
     Some(match model.mask {
         None => "neither config.json nor the tokenizer names a mask token, so no place is masked".to_string(),
-        Some(id) => format!(
-            "no place is masked: put {} (id {id}) in place of a token to see what the model puts there",
-            model.token_text(id as usize)
-        ),
+        Some(id) => {
+            let mask = model.token_text(id as usize);
+            format!(
+                "no place is masked: put {mask} (id {id}) in place of a token to see what the model puts there"
+            )
+        }
     })
 }
 

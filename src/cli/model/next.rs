@@ -66,23 +66,16 @@ pub(super) fn tables(
         model.with_run(|run| written(model, &run, (read.text, options), (count, &ends), &mut chooser))?;
     let mut rows_about = about(model, &ids, before);
     if let Some(end) = ids[before..].last().filter(|id| ends.contains(id)) {
-        let added = counted(ids.len() - before, "token");
-        let said = format!(
-            "{} (id {end}) ends a text of this model: it stops after {added}",
-            model.token_text(*end)
-        );
+        let (text, added) = (model.token_text(*end), counted(ids.len() - before, "token"));
+        let said = format!("{text} (id {end}) ends a text of this model: it stops after {added}");
         rows_about.push(vec!["end".to_string(), said]);
     }
-    let mut parts = vec![first_part(model, (ids.len(), &chosen), ("this run", rows_about), args)];
-    parts.push((
-        "The tokens that the model adds".to_string(),
-        Table::new(&["position", "token", "id", "probability"], rows).with_numbers(&[
-            "position",
-            "id",
-            "probability",
-        ]),
-    ));
-    Ok(parts)
+    let added = Table::new(&["position", "token", "id", "probability"], rows);
+    let added = added.with_numbers(&["position", "id", "probability"]);
+    Ok(vec![
+        first_part(model, (ids.len(), &chosen), ("this run", rows_about), args),
+        ("The tokens that the model adds".to_string(), added),
+    ])
 }
 
 /// The tokens that are added have positions, too; the last one is not read again.
@@ -93,12 +86,9 @@ fn check_length(model: &OpenedModel, before: usize, count: usize) -> Result<()> 
         // A text that is too long itself has an error of its own.
         return Ok(());
     }
-    let after = before + count;
-    Err(Error::new(format!(
-        "{} and {count} more are {after}, but the model has positions for {positions}",
-        counted(before, "token")
-    ))
-    .help(format!("--next {most} goes as far as it can, or give a shorter text")))
+    let (after, before) = (before + count, counted(before, "token"));
+    let what = format!("{before} and {count} more are {after}, but the model has positions for {positions}");
+    Err(Error::new(what).help(format!("--next {most} goes as far as it can, or give a shorter text")))
 }
 
 fn about(model: &OpenedModel, ids: &[usize], before: usize) -> Vec<Vec<String>> {

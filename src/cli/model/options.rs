@@ -1,9 +1,10 @@
 //! Which options belong to what is shown: one that would do nothing is refused.
 
+use crate::cli::options::first_given;
 use crate::error::{Error, Result};
 
 use super::ModelArgs;
-use super::folder::{View, first_given};
+use super::folder::View;
 
 impl ModelArgs {
     /// What these options ask for.

@@ -132,19 +132,13 @@ fn heads_in_words(
         let there = forward.heads.get(layer - 1).and_then(|heads| heads.get(head - 1));
         let there = there.filter(|_| row == last).map_or_else(String::new, |measures| {
             let (key, weight) = measures.last;
-            format!(
-                " In it “{}” gives {} of its attention to “{}”.",
-                tokens[last],
-                percent(weight, true),
-                tokens[key]
-            )
+            let (query, share, key) = (&tokens[last], percent(weight, true), &tokens[key]);
+            format!(" In it “{query}” gives {share} of its attention to “{key}”.")
         });
+        let [with, without] = [with, without].map(|p| percent(p, true));
+        let usual = format!("L{}H{}", layer - 1, head - 1);
         notices.push(format!(
-            "Look at {name} (L{}H{}): without it, {token} would fall from {} to {}, more than without any other head.{there}",
-            layer - 1,
-            head - 1,
-            percent(with, true),
-            percent(without, true)
+            "Look at {name} ({usual}): without it, {token} would fall from {with} to {without}, more than without any other head.{there}"
         ));
         look = Some(name);
     }
@@ -152,15 +146,14 @@ fn heads_in_words(
         let said = |(weight, key, head): &(f64, usize, String)| {
             format!("“{}” (token\u{a0}{}, {head}\u{a0}{:.0}\u{a0}%)", tokens[*key], key + 1, 100.0 * weight)
         };
-        let named: Vec<String> = attended.iter().take(ATTENDED).map(said).collect();
+        let named = attended.iter().take(ATTENDED).map(said).collect::<Vec<String>>().join(", ");
         let more = match attended.len().saturating_sub(ATTENDED) {
             0 => String::new(),
             more => format!(", and {more} more"),
         };
+        let last = &tokens[last];
         notices.push(format!(
-            "In some heads the last token, “{}”, attends mostly to one earlier token: {}{more}.",
-            tokens[last],
-            named.join(", ")
+            "In some heads the last token, “{last}”, attends mostly to one earlier token: {named}{more}."
         ));
     }
     if is_short {

@@ -151,23 +151,19 @@ impl Repeated {
             0 => String::new(),
             special => format!(", the {special} special ones left out"),
         };
+        let Repeated { length, usual, .. } = self;
         let drawn = format!(
             "{length} numbers u of NumPy's np.random.RandomState({SEED}).random_sample({length}); int(u · {usual}) counts the ids, \
-             from 0{special}",
-            length = self.length,
-            usual = self.usual
+             from 0{special}"
         );
         let ids = if for_people {
-            let folder = quoted(&model.folder.name);
-            format!(
-                "{} …; all of them, for --ids: attn model {folder} --survey --format json",
-                ids[..ids.len().min(8)].join(",")
-            )
+            let (some, folder) = (ids[..ids.len().min(8)].join(","), quoted(&model.folder.name));
+            format!("{some} …; all of them, for --ids: attn model {folder} --survey --format json")
         } else {
             ids.join(",")
         };
         vec![
-            row("random sequence", format!("{first}{} random tokens, twice (seed {SEED})", self.length)),
+            row("random sequence", format!("{first}{length} random tokens, twice (seed {SEED})")),
             row("drawn by", drawn),
             row("its ids", ids),
         ]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::names::{Run, Teller, Value};
 use crate::demo::builder::*;
 use crate::graph::{Graph, Origin};
-use crate::input::{FolderCheckpoint, ModelFolder};
+use crate::input::{ModelFolder, StoredTensors};
 use crate::language::{At, Expression, ExpressionKind as Kind, Name};
 use crate::model::{Architecture, Edits, LayerEdit, ModelRun, PassOptions, Tensors, Text};
 use crate::text::{clip, nearest};
@@ -15,7 +15,7 @@ use crate::tokenizer::Tokenizer;
 /// The model, opened.
 struct WordsModel {
     architecture: Architecture,
-    checkpoint: FolderCheckpoint,
+    checkpoint: StoredTensors,
     tokenizer: Tokenizer,
 }
 
@@ -32,7 +32,7 @@ impl WordsModel {
         Ok(WordsModel {
             architecture: Architecture::from_config(&folder.config.text, &folder.config.name)?,
             tokenizer: Tokenizer::from_bytes(file.name(), file.text()?.as_bytes())?,
-            checkpoint: folder.checkpoint(),
+            checkpoint: folder.tensors,
         })
     }
 

@@ -3,18 +3,19 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io};
 
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{from_os, from_path, to_path};
-use crate::input::open::{self, Input, examined, path_text, regular, unreadable};
-use crate::input::safetensors::{StoredFile, Tensors, no_tensor};
+use crate::input::open::{self, Input, examined, file_error, path_text, regular, unreadable};
+use crate::input::safetensors::{StoredFile, Tensors, no_tensor, number_type};
 use crate::input::save::read_text;
 use crate::input::source::ReadPermission;
 use crate::json_tree::tree;
+use crate::model::{self, Checkpoint, same_numbers};
 use crate::read::{Limit, checked_cells, entry_name, shape_text};
 use crate::tensor::{Dtype, Storage, StoredNumbers, Tensor};
 use crate::text::{all_of, choices, clip, grouped, listed_briefly, quoted};
@@ -25,10 +26,8 @@ use crate::unique::check_names;
 pub struct StoredEntry {
     /// The file within the folder, for people: `model-00001-of-00002.safetensors`.
     pub file: Arc<str>,
-    /// The type as the header writes it: `BF16`.
-    pub dtype: String,
-    /// The dimensions as the header writes them.
-    pub dims: Vec<usize>,
+    /// What the header says of it; its type only if models are computed in it.
+    pub header: model::Entry,
     /// The position of its first byte in the file.
     pub offset: u64,
     /// The number of its bytes.
@@ -36,31 +35,15 @@ pub struct StoredEntry {
     storage: Arc<dyn Storage>,
 }
 
-impl StoredEntry {
-    /// Its type, if it is one of those that models are computed in.
-    pub fn number_type(&self) -> Option<Dtype> {
-        match self.dtype.as_str() {
-            "F32" => Some(Dtype::F32),
-            "F16" => Some(Dtype::F16),
-            "BF16" => Some(Dtype::Bf16),
-            "F64" => Some(Dtype::F64),
-            _ => None,
-        }
-    }
-
-    /// The number of its elements.
-    pub fn count(&self) -> usize {
-        self.dims.iter().product()
-    }
-}
-
-/// The tensors of a model by their names in its files.
+/// The tensors of a model by their names in its files, still in them.
 #[derive(Clone, Debug, Default)]
 pub struct StoredTensors {
     /// The folder in errors.
     pub(super) place: String,
     entries: BTreeMap<String, StoredEntry>,
     files: Vec<Arc<str>>,
+    /// Pairs of tensors that were compared, and whether their numbers are the same.
+    compared: Arc<Mutex<BTreeMap<[String; 2], bool>>>,
 }
 
 impl StoredTensors {
@@ -76,22 +59,20 @@ impl StoredTensors {
         let file: Arc<str> = file.into();
         for entry in header.entries() {
             let Entry::Vacant(room) = self.entries.entry(entry.name.to_string()) else {
-                let first = &self.entries[entry.name].file;
-                return Err(Error::new(format!(
-                    "two files have a tensor `{}`: {} and {}",
-                    clip(entry.name),
-                    clip(first),
-                    clip(&file)
-                ))
-                .in_source(&*self.place)
-                .help(
-                    "files of two models are mixed up here: download the model again into an empty folder",
-                ));
+                let [name, first, second] = [entry.name, &self.entries[entry.name].file, &file].map(clip);
+                return Err(Error::new(format!("two files have a tensor `{name}`: {first} and {second}"))
+                    .in_source(&*self.place)
+                    .help(
+                        "files of two models are mixed up here: download the model again into an empty folder",
+                    ));
             };
             room.insert(StoredEntry {
                 file: file.clone(),
-                dtype: entry.dtype.to_string(),
-                dims: entry.dims.to_vec(),
+                header: model::Entry {
+                    dims: entry.dims.to_vec(),
+                    type_name: entry.dtype.to_string(),
+                    dtype: number_type(entry.dtype).filter(|dtype| *dtype != Dtype::Bool),
+                },
                 offset: entry.start,
                 bytes: entry.bytes,
                 storage: storage.clone(),
@@ -101,53 +82,9 @@ impl StoredTensors {
         Ok(())
     }
 
-    /// The tensor of this name, still in its file; a vector is one row. It may be read by several threads at once.
-    ///
-    /// # Errors
-    /// If there is none, it has more than three dimensions or none, or its numbers are not F32, F16, BF16 or F64.
-    pub fn get(&self, name: &str) -> Result<Tensor> {
-        let Some(entry) = self.entries.get(name) else {
-            return Err(no_tensor(&self.place, name, self.entries.keys()).of_kind(ErrorKind::Unknown));
-        };
-        let place = || entry_name(entry.storage.name(), name);
-        let Some(dtype) = entry.number_type() else {
-            return Err(refused_type(&entry.dtype).in_source(place()));
-        };
-        let count = checked_cells(&entry.dims, usize::MAX).map_err(|error| error.in_source(place()))?;
-        if !(1..=3).contains(&entry.dims.len()) {
-            return Err(Error::new(format!(
-                "a tensor of shape {} is neither a vector, a matrix nor a stack of matrices",
-                shape_text(&entry.dims)
-            ))
-            .in_source(place()));
-        }
-        let numbers = StoredNumbers::new(entry.storage.clone(), entry.offset, dtype, count)?;
-        Tensor::stored(numbers, &entry.dims).map_err(|error| error.in_source(place()))
-    }
-
-    /// What the header says of a tensor.
-    pub fn entry(&self, name: &str) -> Option<&StoredEntry> {
+    /// A tensor, as its header has it.
+    pub fn stored(&self, name: &str) -> Option<&StoredEntry> {
         self.entries.get(name)
-    }
-
-    /// All tensors by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &StoredEntry)> {
-        self.entries.iter().map(|(name, entry)| (name.as_str(), entry))
-    }
-
-    /// All names in alphabetical order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
-    }
-
-    /// The number of tensors.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Returns true if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// The bytes of all tensors.
@@ -158,6 +95,53 @@ impl StoredTensors {
     /// The files that hold them, within the folder.
     pub fn files(&self) -> &[Arc<str>] {
         &self.files
+    }
+}
+
+impl Checkpoint for StoredTensors {
+    fn name(&self) -> &str {
+        &self.place
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.entries.keys().map(String::as_str).collect()
+    }
+
+    fn entry(&self, name: &str) -> Option<&model::Entry> {
+        Some(&self.entries.get(name)?.header)
+    }
+
+    /// The tensor of this name, still in its file; a vector is one row. It may be read by several threads at once.
+    ///
+    /// # Errors
+    /// If there is none, it has more than three dimensions or none, or its numbers are not F32, F16, BF16 or F64.
+    fn tensor(&self, name: &str) -> Result<Tensor> {
+        let Some(entry) = self.entries.get(name) else {
+            return Err(no_tensor(&self.place, name, self.entries.keys()).of_kind(ErrorKind::Unknown));
+        };
+        let place = || entry_name(entry.storage.name(), name);
+        let model::Entry { dims, type_name, dtype } = &entry.header;
+        let dtype = dtype.ok_or_else(|| refused_type(type_name).in_source(place()))?;
+        let count = checked_cells(dims, usize::MAX).map_err(|error| error.in_source(place()))?;
+        if !(1..=3).contains(&dims.len()) {
+            let shape = shape_text(dims);
+            let what =
+                format!("a tensor of shape {shape} is neither a vector, a matrix nor a stack of matrices");
+            return Err(Error::new(what).in_source(place()));
+        }
+        let numbers = StoredNumbers::new(entry.storage.clone(), entry.offset, dtype, count)?;
+        Tensor::stored(numbers, dims).map_err(|error| error.in_source(place()))
+    }
+
+    fn same_numbers(&self, name: &str, other: &str) -> Result<bool> {
+        let pair = [name.to_string(), other.to_string()];
+        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = compared().get(&pair) {
+            return Ok(*known);
+        }
+        let is_same = same_numbers(self, name, other)?;
+        compared().insert(pair, is_same);
+        Ok(is_same)
     }
 }
 
@@ -196,11 +180,8 @@ impl Index {
             |what: String| Error::new(what).in_source(&*name).help("download or save the file again");
         let input = file.input()?;
         if input.length > LONGEST {
-            let most = grouped(LONGEST);
-            return Err(damaged(format!(
-                "the index has {} bytes; at most {most} are read",
-                grouped(input.length)
-            )));
+            let [length, most] = [input.length, LONGEST].map(grouped);
+            return Err(damaged(format!("the index has {length} bytes; at most {most} are read")));
         }
         let text = input.text()?;
         let unread = |error: serde_json::Error| damaged(format!("the index cannot be read: {error}"));
@@ -216,10 +197,9 @@ impl Index {
                 return Err(damaged(format!("the index names no file for the tensor `{}`", clip(&tensor))));
             };
             if !is_inside(&file) {
+                let [tensor, file] = [tensor, file].map(|name| clip(&name));
                 return Err(Error::new(format!(
-                    "the index places the tensor `{}` in `{}`, outside of the folder, and such files are not opened",
-                    clip(&tensor),
-                    clip(&file)
+                    "the index places the tensor `{tensor}` in `{file}`, outside of the folder, and such files are not opened"
                 ))
                 .in_source(&*name)
                 .help("download the model again, from a source that you trust"));
@@ -250,7 +230,7 @@ impl Index {
     /// If one is nowhere, or in another file.
     pub(super) fn check(&self, tensors: &StoredTensors) -> Result<()> {
         for (tensor, file) in &self.places {
-            let found = tensors.entry(tensor).map(|entry| &*entry.file);
+            let found = tensors.stored(tensor).map(|entry| &*entry.file);
             if found == Some(file) {
                 continue;
             }
@@ -258,13 +238,10 @@ impl Index {
                 Some(found) => format!("but it is in {}", clip(found)),
                 None => "which does not have it".to_string(),
             };
-            return Err(Error::new(format!(
-                "the index places the tensor `{}` in {}, {but}",
-                clip(tensor),
-                clip(file)
-            ))
-            .in_source(&*self.name)
-            .help("the index belongs to other files: download all of them again"));
+            let [tensor, file] = [tensor, file].map(|name| clip(name));
+            return Err(Error::new(format!("the index places the tensor `{tensor}` in {file}, {but}"))
+                .in_source(&*self.name)
+                .help("the index belongs to other files: download all of them again"));
         }
         Ok(())
     }
@@ -486,10 +463,7 @@ impl ModelFile {
 
 /// Checks, before a file is opened, that reading it will end.
 pub(super) fn check_regular(name: &str, path: &Path) -> Result<()> {
-    let metadata = fs::metadata(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::new("no such file").in_source(name),
-        _ => unreadable(name, &error),
-    })?;
+    let metadata = fs::metadata(path).map_err(|error| unreadable(name, &error))?;
     if metadata.is_file() {
         return Ok(());
     }
@@ -571,9 +545,7 @@ impl Root {
             Ok(_) => {}
         }
         let real = fs::canonicalize(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::new("this is a link to a file that is not there")
-                .of_kind(ErrorKind::File)
-                .in_source(&*name)
+            io::ErrorKind::NotFound => file_error(&*name, "this is a link to a file that is not there")
                 .help("the download was not finished, or the file was moved: download the model again"),
             _ => unreadable(&name, &error),
         })?;
@@ -621,16 +593,13 @@ fn snapshot(hub: &Path) -> Result<PathBuf> {
         [] => Err(Error::new("this hub cache has no snapshot of the model")
             .in_source(path_text(hub))
             .help("the download was not finished: download the model again")),
-        several => Err(Error::new(format!(
-            "this hub cache has {} snapshots, and refs/main names none of them",
-            several.len()
-        ))
-        .in_source(path_text(hub))
-        .help(format!(
-            "name one of the folders in {}: {}",
-            path_text(&hub.join(SNAPSHOTS)),
-            listed_briefly(several.iter().map(String::as_str))
-        ))),
+        several => {
+            let (count, place) = (several.len(), path_text(&hub.join(SNAPSHOTS)));
+            let names = listed_briefly(several.iter().map(String::as_str));
+            Err(Error::new(format!("this hub cache has {count} snapshots, and refs/main names none of them"))
+                .in_source(path_text(hub))
+                .help(format!("name one of the folders in {place}: {names}")))
+        }
     }
 }
 
@@ -639,7 +608,7 @@ fn not_opened(path: &Path, error: &io::Error) -> Error {
     let name = path_text(path);
     match error.kind() {
         io::ErrorKind::NotFound => {
-            let error = Error::new("no such folder").of_kind(ErrorKind::File).in_source(&*name);
+            let error = file_error(&*name, "no such folder");
             if is_hub_id(&name) {
                 error.help(format!(
                     "attn downloads nothing: first `hf download {name}`, then name the folder that it prints"
@@ -648,10 +617,9 @@ fn not_opened(path: &Path, error: &io::Error) -> Error {
                 error.help(format!("{NAME_A_FOLDER}; {GET_ONE}"))
             }
         }
-        io::ErrorKind::PermissionDenied => Error::new("permission denied")
-            .of_kind(ErrorKind::File)
-            .in_source(name)
-            .help("you may not read this folder: check its permissions"),
+        io::ErrorKind::PermissionDenied => {
+            file_error(name, "permission denied").help("you may not read this folder: check its permissions")
+        }
         _ => unreadable(&name, error),
     }
 }
@@ -705,7 +673,7 @@ pub(super) fn adapter(names: &[String]) -> Option<&'static str> {
 /// The error for a folder that has an adapter alone; `base` is the model that it belongs to, where it says so.
 pub(super) fn only_adapter(folder: &str, base: Option<&str>) -> Error {
     let base = base.map_or("its base model".to_string(), |base| format!("its base model, {}", clip(base)));
-    Error::new("this folder has an adapter (LoRA), and no model.safetensors").of_kind(ErrorKind::File).in_source(folder).help(format!(
+    file_error(folder, "this folder has an adapter (LoRA), and no model.safetensors").help(format!(
         "an adapter changes {base}: merge the two, in Python with peft: \
          AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload().save_pretrained(MERGED), and put the \
          tokenizer.json of the base model beside it"
@@ -731,36 +699,35 @@ pub(super) fn other_tokenizer_files(names: &[String]) -> Vec<String> {
 
 /// The error for a folder without `config.json`; `below` are the models that are in folders below it.
 pub(super) fn no_config(folder: &str, names: &[String], below: &[String]) -> Error {
-    let error = |what: &str| Error::new(what).of_kind(ErrorKind::File).in_source(folder);
+    let missing = |more: &str| file_error(folder, format!("there is no config.json {more}"));
+    let here = || missing("in this folder");
     let has = |ending: &str| names.iter().any(|name| name.ends_with(ending));
     match below {
-        [] if names.is_empty() => error("this folder is empty")
+        [] if names.is_empty() => file_error(folder, "this folder is empty")
             .help("the download was not finished, or a model is in another folder"),
-        [] if has(".gguf") => {
-            error("there is no config.json in this folder, only a .gguf file").help(NO_GGUF)
-        }
-        [] if has(".safetensors") => error("there is no config.json in this folder").help(
+        [] if has(".gguf") => missing("in this folder, only a .gguf file").help(NO_GGUF),
+        [] if has(".safetensors") => here().help(
             "download the config.json of the same model: the tensors alone do not say how they are used",
         ),
-        [] => error("there is no config.json and no model.safetensors in this folder").help(format!(
-            "name the folder that has them; this one has {}",
-            listed_briefly(names.iter().map(String::as_str))
-        )),
-        [only] => error("there is no config.json in this folder")
-            .help(format!("name the folder below it: {}", quoted(only))),
-        several => error("there is no config.json in this folder").help(format!(
-            "name one of the models below it: {}",
-            choices(several.iter().map(String::as_str))
-        )),
+        [] => {
+            let names = listed_briefly(names.iter().map(String::as_str));
+            missing("and no model.safetensors in this folder")
+                .help(format!("name the folder that has them; this one has {names}"))
+        }
+        [only] => here().help(format!("name the folder below it: {}", quoted(only))),
+        several => {
+            let several = choices(several.iter().map(String::as_str));
+            here().help(format!("name one of the models below it: {several}"))
+        }
     }
 }
 
 /// The error for a folder without `model.safetensors` and without its index.
 pub(super) fn no_weights(folder: &str, names: &[String]) -> Error {
     let has = |is: fn(&str) -> bool| names.iter().map(String::as_str).find(|name| is(name));
-    let error = |what: String| Error::new(what).of_kind(ErrorKind::File).in_source(folder);
+    let error = |what: String| file_error(folder, what);
     let only = |file: &str| error(format!("there is no model.safetensors in this folder, only {file}"));
-    if let Some(shard) = has(is_shard) {
+    if let Some(shard) = has(|name| name.ends_with(".safetensors") && name.contains("-of-")) {
         return error("there is no model.safetensors.index.json in this folder".into()).help(format!(
             "{shard} is one part of several; the index says which tensor is in \
              which part: download it too"
@@ -769,6 +736,10 @@ pub(super) fn no_weights(folder: &str, names: &[String]) -> Error {
     if let Some(file) = has(|name| name.ends_with(".safetensors")) {
         return only(file).help("if this file holds the whole model, rename it to model.safetensors");
     }
+    // What `transformers` opens, and saves again as it is read here.
+    let is_of_transformers = |name: &str| {
+        name.starts_with("pytorch_model") && (name.ends_with(".bin") || name.ends_with(".bin.index.json"))
+    };
     if let Some(file) = has(is_of_transformers) {
         return only(file).help(
             "convert it to safetensors, in Python with transformers: \
@@ -778,49 +749,31 @@ pub(super) fn no_weights(folder: &str, names: &[String]) -> Error {
     if let Some(file) = has(|name| name.ends_with(".gguf")) {
         return only(file).help(NO_GGUF);
     }
-    if let Some(file) = has(is_of_another_program) {
+    // Weights or whole models that other programs write.
+    const OTHERS: [&str; 9] = [".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx", ".tflite", ".npz"];
+    if let Some(file) = has(|name| OTHERS.iter().any(|ending| name.ends_with(ending))) {
         return only(file).help(
             "attn reads weights as safetensors alone: download the model.safetensors of the model that this file was made from",
         );
     }
-    error("there is no model.safetensors in this folder, and no model.safetensors.index.json".into()).help(
-        format!(
-            "download the weights too; this folder has {}",
-            listed_briefly(names.iter().map(String::as_str))
-        ),
-    )
-}
-
-/// One of several parts: `model-00001-of-00002.safetensors`.
-fn is_shard(name: &str) -> bool {
-    name.ends_with(".safetensors") && name.contains("-of-")
-}
-
-/// Weights that `transformers` opens, and saves again as they are read here.
-fn is_of_transformers(name: &str) -> bool {
-    name.starts_with("pytorch_model") && (name.ends_with(".bin") || name.ends_with(".bin.index.json"))
-}
-
-/// Weights or whole models that other programs write.
-fn is_of_another_program(name: &str) -> bool {
-    let endings = [".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx", ".tflite", ".npz"];
-    endings.iter().any(|ending| name.ends_with(ending))
+    let names = listed_briefly(names.iter().map(String::as_str));
+    error("there is no model.safetensors in this folder, and no model.safetensors.index.json".into())
+        .help(format!("download the weights too; this folder has {names}"))
 }
 
 /// The error for a folder without `tokenizer.json`, where text is to be read.
 pub(super) fn no_tokenizer(folder: &str, others: &[String]) -> Error {
-    let error = match others {
-        [] => Error::new("there is no tokenizer.json in this folder"),
-        others => Error::new(format!("there is no tokenizer.json in this folder, only {}", all_of(others))),
+    let missing = "there is no tokenizer.json in this folder";
+    let (what, instead) = match others {
+        [] => (missing.to_string(), "download the model's tokenizer.json"),
+        others => (
+            format!("{missing}, only {}", all_of(others)),
+            "make the file, in Python with transformers: \
+             AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)",
+        ),
     };
-    let error = error.of_kind(ErrorKind::File).in_source(folder);
-    let instead = if others.is_empty() {
-        "download the model's tokenizer.json"
-    } else {
-        "make the file, in Python with transformers: \
-         AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)"
-    };
-    error.help(format!("give the ids of the tokens instead of text: --ids 464,3290, or {instead}"))
+    let help = format!("give the ids of the tokens instead of text: --ids 464,3290, or {instead}");
+    file_error(folder, what).help(help)
 }
 
 #[cfg(test)]

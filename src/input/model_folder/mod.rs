@@ -4,27 +4,23 @@
 //! FOLDER ──▶ Root (hub cache, links) ──▶ config.json ──▶ model.safetensors, or an index and its files ──▶ headers
 //! ```
 //!
-//! Only headers are read; the numbers stay in their files until [`StoredTensors::get`] is asked for a tensor and its numbers
+//! Only headers are read; the numbers stay in their files until [`crate::model::Checkpoint::tensor`] is asked for one and its numbers
 //! are read. Every file is opened once. A file that changes in the meantime is an error.
 
 mod checkpoint;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use checkpoint::{INDEX, Index, Root, add_file, names_in};
 use serde_json::Value;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::json_tree::tree;
-use crate::model::{Checkpoint, Entry, same_numbers};
 use crate::params::check_config_length;
-use crate::tensor::Tensor;
 use crate::text::listed_briefly;
 
-use super::open::examined;
+use super::open::{examined, file_error};
 use super::source::ReadPermission;
 
 pub(in crate::input) use checkpoint::WEIGHTS;
@@ -77,10 +73,12 @@ impl ModelFolder {
         let names = root.list()?;
         let config = config_of(&root, &names)?;
         check_not_quantised(&config)?;
-        let tensors = match step {
+        let mut tensors = match step {
             Some(step) => open_step(&root, step)?,
             None => open_tensors(&root, &names)?,
         };
+        let name = step.map_or(name.clone(), |step| format!("{name}, step {step}"));
+        tensors.place.clone_from(&name);
         Ok(ModelFolder {
             tensors,
             steps: steps_in(&root.path)?,
@@ -91,7 +89,7 @@ impl ModelFolder {
             generation_config: root.file("generation_config.json")?,
             path: Some(root.path),
             config,
-            name: step.map_or(name.clone(), |step| format!("{name}, step {step}")),
+            name,
         })
     }
 
@@ -256,7 +254,7 @@ fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
     let kept = steps_in(&root.path)?;
     let file = step_file(step);
     let Some(found) = root.file(&file)? else {
-        let error = |what: String| Error::new(what).of_kind(ErrorKind::File).in_source(root.name());
+        let error = |what: String| file_error(root.name(), what);
         return Err(match kept.as_slice() {
             [] => error("there are no checkpoints in this folder".to_string())
                 .help(format!("it has no weights but those of {WEIGHTS}, which are opened without a step")),
@@ -267,61 +265,6 @@ fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
     let mut tensors = StoredTensors::new(&root.name());
     add_file(&mut tensors, &file, &found)?;
     Ok(tensors)
-}
-
-// A model's folder as the core reads it: tensors by name.
-
-/// The tensors of a folder, described once.
-#[derive(Debug)]
-pub struct FolderCheckpoint {
-    name: String,
-    entries: BTreeMap<String, Entry>,
-    tensors: StoredTensors,
-    /// Pairs of tensors that were compared, and whether their numbers are the same.
-    compared: Mutex<BTreeMap<[String; 2], bool>>,
-}
-
-impl ModelFolder {
-    /// The folder's tensors, for [`crate::model::Tensors`].
-    pub fn checkpoint(&self) -> FolderCheckpoint {
-        let described = |entry: &StoredEntry| Entry {
-            dims: entry.dims.clone(),
-            type_name: entry.dtype.clone(),
-            dtype: entry.number_type(),
-        };
-        let entries = self.tensors.iter().map(|(name, entry)| (name.to_string(), described(entry))).collect();
-        FolderCheckpoint {
-            name: self.name.clone(),
-            entries,
-            tensors: self.tensors.clone(),
-            compared: Mutex::default(),
-        }
-    }
-}
-
-impl Checkpoint for FolderCheckpoint {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn entries(&self) -> &BTreeMap<String, Entry> {
-        &self.entries
-    }
-
-    fn tensor(&self, name: &str) -> Result<Tensor> {
-        self.tensors.get(name)
-    }
-
-    fn same_numbers(&self, name: &str, other: &str) -> Result<bool> {
-        let pair = [name.to_string(), other.to_string()];
-        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = compared().get(&pair) {
-            return Ok(*known);
-        }
-        let is_same = same_numbers(self, name, other)?;
-        compared().insert(pair, is_same);
-        Ok(is_same)
-    }
 }
 
 // The token that stands for a masked word, as a folder names it.

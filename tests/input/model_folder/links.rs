@@ -3,6 +3,7 @@
 use std::fs;
 
 use attn::input::{ModelFolder, ReadPermission};
+use attn::model::Checkpoint;
 
 use super::{CONFIG, Folder, INDEX, ONE, TWO, index, numbers, pairs};
 
@@ -32,14 +33,14 @@ fn links_are_followed_for_a_user_and_not_for_a_lesson() {
     for name in [TWO, "config.json", "tokenizer.json"] {
         let folder = Folder::sharded().with(name, "").with("lesson.md", "");
         let folder = folder.without(name).linked(name, outside.path(name));
-        assert_eq!(numbers(&folder.open().tensors.get("b").unwrap()).len(), 2, "{name}");
+        assert_eq!(numbers(&folder.open().tensors.tensor("b").unwrap()).len(), 2, "{name}");
         let lesson = folder.path("lesson.md");
         let reading = ReadPermission::of_lesson(lesson.to_str().unwrap());
         let said = ModelFolder::within(folder.0.path(), None, &reading).unwrap_err().to_string();
         assert!(said.contains("a lesson reads only files below its own folder"), "{name}: {said}");
     }
     let inside = Folder::sharded().with("data/b", pairs(&["b"], 7.0)).without(TWO).linked(TWO, "data/b");
-    assert_eq!(numbers(&inside.open().tensors.get("b").unwrap()), [7.0, 8.0]);
+    assert_eq!(numbers(&inside.open().tensors.tensor("b").unwrap()), [7.0, 8.0]);
     let dangling = Folder::sharded().without(TWO).linked(TWO, "blobs/none");
     dangling.assert_refused(&format!(
         "FOLDER/{TWO}: this is a link to a file that is not there\n  help: the download was not finished, or the file was moved: \
@@ -74,7 +75,7 @@ fn a_hub_cache_opens_at_its_snapshot_and_above_it() {
     let hub = hub();
     let first = |path: &str| {
         let model = ModelFolder::open(&hub.path(path)).unwrap();
-        (numbers(&model.tensors.get("a").unwrap())[0], model.path.unwrap())
+        (numbers(&model.tensors.tensor("a").unwrap())[0], model.path.unwrap())
     };
     let base = "hub/models--org--name";
     for (snapshot, number) in [("0a1b", 1.0), ("2c3d", 3.0)] {

@@ -121,7 +121,7 @@ pub fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) -> Result
 
 /// The answer, and a remark where its numbers are laid out in another way than here.
 fn answer(name: String, array: Array, right: &Graph) -> Result<(Answer, Option<String>)> {
-    let (decimals, digits, roundoff) = (array.decimals(), array.digits(), array.roundoff());
+    let (decimals, digits, roundoff) = (array.facts.decimals, array.facts.digits, array.facts.roundoff);
     let matrices = heads_apart(&name, array.into_heads()?, right);
     let (laid_out, remark) = laid_out(&name, &matrices, right).unzip();
     let matrices = laid_out.unwrap_or(matrices);

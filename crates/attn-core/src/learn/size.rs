@@ -217,8 +217,12 @@ impl Checkpoint for WeightsInMemory {
         "the model that is trained"
     }
 
-    fn entries(&self) -> &BTreeMap<String, Entry> {
-        &self.entries
+    fn names(&self) -> Vec<&str> {
+        self.entries.keys().map(String::as_str).collect()
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(name)
     }
 
     fn tensor(&self, name: &str) -> Result<Tensor> {

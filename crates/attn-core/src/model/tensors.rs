@@ -174,20 +174,18 @@ impl<'c> Tensors<'c> {
     /// The number of weights that a token is multiplied with: all matrices of the layers and of the head, and not the tables of
     /// embeddings.
     pub fn weights_per_token(&self) -> u64 {
-        let entries = self.checkpoint.entries();
-        let of = |key| entries.get(&self.places[key].name).map_or(0, Entry::count);
+        let of = |key| self.checkpoint.entry(&self.places[key].name).map_or(0, Entry::count);
         self.products.iter().map(of).fold(0, u64::saturating_add)
     }
 
     /// The bytes of all weights that a pass keeps in memory: all but the tables of embeddings, of which it reads some rows.
     pub fn bytes_in_memory(&self) -> u64 {
-        let entries = self.checkpoint.entries();
         let is_table = |slot: &Slot| match slot {
             Slot::Weight("W_E") => !self.tied,
             slot => matches!(slot, Slot::Weight("W_P" | "W_T")),
         };
         let bytes = |place: &Place| {
-            let entry = entries.get(&place.name);
+            let entry = self.checkpoint.entry(&place.name);
             entry.map_or(0, |entry| {
                 entry.count().saturating_mul(entry.dtype.map_or(8, |dtype| dtype.size() as u64))
             })
@@ -224,9 +222,9 @@ impl<'c> Tensors<'c> {
 fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Result<Tensors<'c>> {
     let family = architecture.model.family;
     let mut found = BTreeMap::new();
-    for name in checkpoint.entries().keys() {
+    for name in checkpoint.names() {
         let listed = listed_name(family, name);
-        if let Some(other) = found.insert(listed, name.clone()) {
+        if let Some(other) = found.insert(listed, name.to_string()) {
             return Err(Error::new(format!("`{other}` and `{name}` are the same weight"))
                 .help("a file has each weight once: save the model again"));
         }
@@ -319,7 +317,7 @@ impl Search<'_> {
             self.missing.push(listed);
             return Ok(());
         };
-        let entry = &self.checkpoint.entries()[&name];
+        let Some(entry) = self.checkpoint.entry(&name) else { return Ok(()) };
         check_type(&name, entry)?;
         let dims: Vec<u64> = entry.dims.iter().map(|size| *size as u64).collect();
         if dims != shape {
@@ -505,8 +503,11 @@ pub trait Checkpoint: Debug + Send + Sync {
     /// Its name in errors: the folder.
     fn name(&self) -> &str;
 
-    /// All tensors by their names in the files.
-    fn entries(&self) -> &BTreeMap<String, Entry>;
+    /// The names of all tensors in the files, in alphabetical order.
+    fn names(&self) -> Vec<&str>;
+
+    /// A tensor as its header describes it.
+    fn entry(&self, name: &str) -> Option<&Entry>;
 
     /// A tensor, which may stay in its file. A vector is one row.
     ///
@@ -531,7 +532,7 @@ const COMPARED: usize = 1 << 18;
 /// # Errors
 /// Those of [`Checkpoint::same_numbers`].
 pub fn same_numbers<C: Checkpoint + ?Sized>(checkpoint: &C, name: &str, other: &str) -> Result<bool> {
-    let dims = |name: &str| checkpoint.entries().get(name).map(|entry| &entry.dims);
+    let dims = |name: &str| checkpoint.entry(name).map(|entry| &entry.dims);
     if dims(name) != dims(other) || dims(name).is_some_and(|dims| dims.len() > 2) {
         return Ok(false);
     }

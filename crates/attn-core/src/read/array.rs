@@ -22,19 +22,22 @@ pub struct Array<T = f64> {
 pub struct ArrayFacts {
     /// The first dimension runs fastest, as in a file of Fortran order; outside this module only for [`Array::into_typed`].
     pub fortran: bool,
-    /// They are `true` and `false` (1 and 0).
+    /// They are truth values (NumPy's bool, `true` and `false`); these are 1 and 0 here.
     pub boolean: bool,
     /// The names of the rows.
     pub row_labels: Option<Labels>,
     /// The names of the columns.
     pub col_labels: Option<Labels>,
-    /// The most decimals that it writes.
+    /// The most decimals that any number carries, counted in the type of the source: an f32's 0.43 has two. At most
+    /// [`super::number::MOST_DECIMALS`]; `None` for truth values and for arrays too large to be read by eye.
     pub decimals: Option<usize>,
-    /// The significant digits that it writes.
+    /// The significant digits of each number, where a text has as many of each and not as many decimals: 5 for
+    /// `1.3882e+00 7.6811e-02`.
     pub digits: Option<usize>,
-    /// The unit roundoff of the type that it stores.
+    /// The unit roundoff u of the type in which the source stores its numbers: a stored number is off by at most u of
+    /// itself. 2⁻¹¹ for half precision, 2⁻⁸ for bfloat16, 2⁻²⁴ for single and 2⁻⁵³ for double; 0 for text and for integers.
     pub roundoff: f64,
-    /// A number is not the one in the source, but the nearest of the type T.
+    /// A number is not the one in the source, but the nearest of the type T: of integers beyond 2⁵³ in binary the nearest `f64`.
     pub inexact: bool,
     /// Its header has one name fewer than there are columns, so that the first column has the names of rows.
     pub short_header: bool,
@@ -48,11 +51,8 @@ impl<T: Element> Array<T> {
     pub fn new(dims: Vec<usize>, values: Vec<T>) -> Result<Array<T>> {
         let cells = checked_cells(&dims, usize::MAX)?;
         if cells != values.len() {
-            return Err(Error::new(format!(
-                "{} cannot fill {}",
-                counted(values.len(), "number"),
-                shape_text(&dims)
-            )));
+            let (numbers, shape) = (counted(values.len(), "number"), shape_text(&dims));
+            return Err(Error::new(format!("{numbers} cannot fill {shape}")));
         }
         // A number without dimensions is a row of one.
         let dims = if dims.is_empty() { vec![1] } else { dims };
@@ -103,11 +103,6 @@ impl<T: Element> Array<T> {
         &self.values
     }
 
-    /// True if the source holds truth values (NumPy's bool, `true` and `false`); they are 1 and 0 here.
-    pub fn is_boolean(&self) -> bool {
-        self.facts.boolean
-    }
-
     /// The names of the rows, where the source has them.
     pub fn row_labels(&self) -> Option<&Labels> {
         self.facts.row_labels.as_ref()
@@ -116,29 +111,6 @@ impl<T: Element> Array<T> {
     /// The names of the columns, where the source has them.
     pub fn col_labels(&self) -> Option<&Labels> {
         self.facts.col_labels.as_ref()
-    }
-
-    /// The most decimals that any number carries, counted in the type of the source: an f32's 0.43 has two. At most
-    /// [`super::number::MOST_DECIMALS`]; `None` for truth values and for arrays too large to be read by eye.
-    pub fn decimals(&self) -> Option<usize> {
-        self.facts.decimals
-    }
-
-    /// The significant digits of each number, where a text has as many of each and not as many decimals: 5 for
-    /// `1.3882e+00 7.6811e-02`.
-    pub fn digits(&self) -> Option<usize> {
-        self.facts.digits
-    }
-
-    /// The unit roundoff u of the type in which the source stores its numbers: a stored number is off by at most u of
-    /// itself. 2⁻¹¹ for half precision, 2⁻⁸ for bfloat16, 2⁻²⁴ for single and 2⁻⁵³ for double; 0 for text and for integers.
-    pub fn roundoff(&self) -> f64 {
-        self.facts.roundoff
-    }
-
-    /// True if a number is not the one in the source, but the nearest: of integers beyond 2⁵³ in binary the nearest `f64`.
-    pub fn is_inexact(&self) -> bool {
-        self.facts.inexact
     }
 
     /// Checks that `allow` admits every number; `name` is the file, and the entry in it.
@@ -197,21 +169,22 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// If it has four dimensions and the first is not 1, or more than four.
     fn heads(&self) -> Result<(usize, usize, usize)> {
+        let shape = shape_text(&self.dims);
         match self.dims[..] {
             [cols] => Ok((1, 1, cols)),
             [rows, cols] => Ok((1, rows, cols)),
             [heads, rows, cols] | [1, heads, rows, cols] => Ok((heads, rows, cols)),
-            [batch, _, _, _] => Err(Error::new(format!(
-                "this is a batch of {batch} sequences, shape {}, but one sequence is needed",
-                shape_text(&self.dims)
-            ))
-            .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)")),
-            _ => Err(Error::new(format!(
-                "this array has {}: its shape is {}",
-                counted(self.dims.len(), "dimension"),
-                shape_text(&self.dims)
-            ))
-            .help("a matrix has two, a stack of heads three: (H, T, d)")),
+            [batch, _, _, _] => {
+                let what = format!(
+                    "this is a batch of {batch} sequences, shape {shape}, but one sequence is needed"
+                );
+                Err(Error::new(what).help("save one sequence of the batch: (H, T, d) or (1, H, T, d)"))
+            }
+            _ => {
+                let count = counted(self.dims.len(), "dimension");
+                Err(Error::new(format!("this array has {count}: its shape is {shape}"))
+                    .help("a matrix has two, a stack of heads three: (H, T, d)"))
+            }
         }
     }
 

@@ -8,8 +8,7 @@ use crate::memory;
 use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array};
-use super::number::{Cells, LINE_ENDS, is_meant_as_number, skip_comments};
-use super::place::line_and_column;
+use super::number::{Cells, LINE_ENDS, is_meant_as_number, line_and_column, skip_comments};
 
 /// The most rows or columns with names: a name takes more memory than a number.
 const MOST_NAMES: usize = 1 << 20;
@@ -131,12 +130,9 @@ impl Table {
     /// The error for a line of text above the numbers that names more or fewer columns than there are.
     fn no_header(&self, has: &str, numbers: usize, line: &str) -> Error {
         let names = self.col_labels.as_ref().map_or(0, Vec::len);
-        let error = Error::new(format!(
-            "{has}, but the text above it, `{}`, names {}",
-            clip(line),
-            counted(names, "column")
-        ))
-        .help("begin a title with #, or give each column a name");
+        let (line, columns) = (clip(line), counted(names, "column"));
+        let error = Error::new(format!("{has}, but the text above it, `{line}`, names {columns}"))
+            .help("begin a title with #, or give each column a name");
         if names + 1 == numbers && !self.layout.first_column {
             error.and_help(
                 "if the first column names the rows by numbers, separate columns by commas and begin the header with a comma",
@@ -482,7 +478,7 @@ mod tests {
     fn numbers_alone_have_no_labels() {
         let array = read("1,2.5\n-inf,\u{2212}4\n");
         assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.5, f64::NEG_INFINITY, -4.0][..]));
-        assert_eq!((array.row_labels(), array.col_labels(), array.decimals()), (None, None, Some(1)));
+        assert_eq!((array.row_labels(), array.col_labels(), array.facts.decimals), (None, None, Some(1)));
     }
 
     #[test]
@@ -518,7 +514,7 @@ mod tests {
     #[test]
     fn truth_values_make_a_boolean_array() {
         let array = read("true,false\nTRUE,False");
-        assert!(array.is_boolean() && array.decimals().is_none());
+        assert!(array.facts.boolean && array.facts.decimals.is_none());
         assert!(fails("true,1").starts_with("x.csv:1:6: this mixes numbers with true and false"));
     }
 

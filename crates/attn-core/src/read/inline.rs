@@ -46,6 +46,10 @@ fn lines_with_numbers(text: &str) -> impl Iterator<Item = &str> {
 
 /// The matrix that these lines of numbers make; `name` is what errors call it.
 fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: AllowedNumbers) -> Result<Array> {
+    let wrong = |what: String| {
+        let help = "separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\"";
+        Error::new(what).in_source(name).help(help)
+    };
     let mut cells = Cells::new(allow);
     let (mut rows, mut cols) = (0, 0);
     for row in rows_of(lines) {
@@ -60,18 +64,12 @@ fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: Allowe
             cols = count;
         }
         if count != cols || count == 0 {
-            return Err(Error::new(format!(
-                "row {rows} has {}, but row 1 has {cols}",
-                counted(count, "number")
-            ))
-            .in_source(name)
-            .help("separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\""));
+            let has = counted(count, "number");
+            return Err(wrong(format!("row {rows} has {has}, but row 1 has {cols}")));
         }
     }
     if rows == 0 {
-        return Err(Error::new("there are no numbers")
-            .in_source(name)
-            .help("separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\""));
+        return Err(wrong("there are no numbers".to_string()));
     }
     cells.into_array(vec![rows, cols]).map_err(|error| error.in_source(name))
 }
@@ -425,13 +423,13 @@ mod tests {
     #[test]
     fn truth_values_make_a_boolean_matrix() {
         let array = read("true false; TRUE True");
-        assert!(array.is_boolean());
+        assert!(array.facts.boolean);
         assert_eq!(array.values(), [1.0, 0.0, 1.0, 1.0]);
     }
 
     #[test]
     fn decimals_are_those_written() {
-        assert_eq!(read("0.43 1.500").decimals(), Some(3));
+        assert_eq!(read("0.43 1.500").facts.decimals, Some(3));
     }
 
     #[test]
@@ -473,16 +471,19 @@ mod tests {
         // print(np.array([[1, 2.5], [-3, 4]])) and so on, NumPy 2.4.6
         let array = read_printed("[[ 1.   2.5]\n [-3.   4. ]]\n");
         assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.5, -3.0, 4.0][..]));
-        assert_eq!(array.decimals(), Some(1));
+        assert_eq!(array.facts.decimals, Some(1));
         let wrapped = "[[0.         0.11111111 0.22222222\n  0.33333333]\n [0.5        0.61111111 0.72222222\n  0.83333333]]";
         let array = read_printed(wrapped);
-        assert_eq!((array.dims(), array.decimals(), array.values()[7]), (&[2, 4][..], Some(8), 0.83333333));
+        assert_eq!(
+            (array.dims(), array.facts.decimals, array.values()[7]),
+            (&[2, 4][..], Some(8), 0.83333333)
+        );
         let array = read_printed("[[           nan            inf]\n [          -inf 1.00000000e-10]]");
         assert!(array.values()[0].is_nan() && array.values()[1..3] == [f64::INFINITY, f64::NEG_INFINITY]);
         assert_eq!(array.values()[3], 1e-10);
         let stack = read_printed("[[[1. 2.]]\n\n [[3. 4.]]]");
-        assert_eq!((stack.dims(), stack.decimals()), (&[2, 1, 2][..], Some(0)));
-        assert!(read_printed("[[ True False]]").is_boolean());
+        assert_eq!((stack.dims(), stack.facts.decimals), (&[2, 1, 2][..], Some(0)));
+        assert!(read_printed("[[ True False]]").facts.boolean);
     }
 
     #[test]
@@ -495,10 +496,10 @@ mod tests {
         ] {
             let array = read_printed(text);
             assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.5, 3.0, 4.0][..]), "{text}");
-            assert_eq!(array.decimals(), Some(4));
+            assert_eq!(array.facts.decimals, Some(4));
         }
         let array = read_printed("array([[1. , 2.5],\n       [3. , 4. ]], dtype=float32)");
-        assert_eq!((array.dims(), array.decimals()), (&[2, 2][..], Some(1)));
+        assert_eq!((array.dims(), array.facts.decimals), (&[2, 2][..], Some(1)));
         assert_eq!(read_printed("[1, 2, 3]").dims(), [3]);
         assert_eq!(read_printed("[[1, 2,], [3, 4],]").dims(), [2, 2]);
     }

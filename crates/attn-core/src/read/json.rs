@@ -5,8 +5,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::{fmt, mem};
 
-use serde::de;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Error, Place, Result};
 use crate::matrix::Labels;
@@ -510,11 +509,9 @@ pub fn item(json: Json) -> Result<Item> {
                 if let Some(labels) = labels
                     && labels.len() != count
                 {
-                    return Err(Error::new(format!(
-                        "`{side}` has {}, but the matrix has {}",
-                        counted(labels.len(), "label"),
-                        counted(count, side.trim_end_matches('s'))
-                    )));
+                    let (has, needs) =
+                        (counted(labels.len(), "label"), counted(count, side.trim_end_matches('s')));
+                    return Err(Error::new(format!("`{side}` has {has}, but the matrix has {needs}")));
                 }
             }
             Ok(Item::Array(array.labelled(rows, cols)))
@@ -592,11 +589,10 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
             continue;
         }
         if find(&entries, "left_out").is_some() {
-            return Err(Error::new(format!(
-                "`{}` had too many numbers, so they are not in this file",
-                clip(name)
-            ))
-            .help("compute again and save them in their own file: --save O=out.npy"));
+            let what = format!("`{}` had too many numbers, so they are not in this file", clip(name));
+            return Err(
+                Error::new(what).help("compute again and save them in their own file: --save O=out.npy")
+            );
         }
         found.push((name.clone(), Json::Object(entries)));
     }
@@ -615,20 +611,14 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
 }
 
 fn several(graphs: &[Json]) -> Error {
-    let titles = graphs.iter().filter_map(|graph| match graph {
-        Json::Object(entries) => find(entries, "title"),
-        _ => None,
+    let titles = graphs.iter().filter_map(|graph| {
+        let Json::Object(entries) = graph else { return None };
+        let Json::Text(title) = find(entries, "title")? else { return None };
+        Some(title.as_str())
     });
-    let titles = titles.filter_map(|title| match title {
-        Json::Text(title) => Some(title.as_str()),
-        _ => None,
-    });
-    Error::new(format!(
-        "the file has {} computations, but one is needed: {}",
-        graphs.len(),
-        listed_briefly(titles)
-    ))
-    .help("write one of them in its own file")
+    let (count, titles) = (graphs.len(), listed_briefly(titles));
+    Error::new(format!("the file has {count} computations, but one is needed: {titles}"))
+        .help("write one of them in its own file")
 }
 
 #[cfg(test)]
@@ -650,7 +640,7 @@ mod tests {
         assert_eq!(array("[[1, 2], [3, 4], [5, 6]]").dims(), [3, 2]);
         let heads = array("[[[1, 2]], [[3, 4]]]");
         assert_eq!((heads.dims(), heads.values()), (&[2, 1, 2][..], &[1.0, 2.0, 3.0, 4.0][..]));
-        assert_eq!(array("[[0.25, 3]]").decimals(), Some(2));
+        assert_eq!(array("[[0.25, 3]]").facts.decimals, Some(2));
     }
 
     #[test]
@@ -667,7 +657,7 @@ mod tests {
 
     #[test]
     fn truth_values_make_a_boolean_array() {
-        assert!(array("[[true, false], [true, true]]").is_boolean());
+        assert!(array("[[true, false], [true, true]]").facts.boolean);
         assert!(fails("[[true, 1]]").contains("this mixes"));
         assert!(fails("[[true], [1]]").contains("this mixes"));
     }

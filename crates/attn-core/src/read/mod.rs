@@ -6,7 +6,6 @@ mod inline;
 mod json;
 mod names;
 mod number;
-mod place;
 mod text;
 
 pub use array::{AllowedNumbers, Array, ArrayFacts, Item, Limit, checked_cells, entry_name, shape_text};
@@ -15,8 +14,7 @@ pub use inline::{inline, looks_inline};
 pub use json::{Document, GIVEN, GRAPH_SCHEMA, GRAPH_VERSION, Json, Nodes, document, item, parse};
 pub use names::{EntryKind, TOKENS, own};
 pub use number::{
-    MOST_COUNTED, MOST_DECIMALS, Number, check_commas, decimals_of, is_meant_as_number, number, shortest,
-    truth,
+    MOST_COUNTED, MOST_DECIMALS, Number, check_commas, decimals_of, is_meant_as_number, line_and_column,
+    number, shortest, truth,
 };
-pub use place::line_and_column;
 pub use text::{arrays, entries, is_json, table};

@@ -227,6 +227,17 @@ pub(super) fn skip_comments(text: &str, from: usize, is_blank: impl Fn(char) -> 
     at
 }
 
+/// The line and the column, in characters and both from 1, of a position in bytes.
+pub fn line_and_column(text: &str, position: usize) -> (usize, usize) {
+    let before = text.get(..position).unwrap_or(text);
+    // A carriage return ends a line too, and together with the newline behind it only one.
+    let ends = |&at: &usize| before.as_bytes()[at] == b'\n' || text.as_bytes().get(at + 1) != Some(&b'\n');
+    let line = memchr::memchr2_iter(b'\n', b'\r', before.as_bytes()).filter(ends).count() + 1;
+    let last = memchr::memrchr2_iter(b'\n', b'\r', before.as_bytes()).find(ends);
+    let start = last.map_or(0, |end| end + 1);
+    (line, before[start..].chars().count() + 1)
+}
+
 // The cells of a text, gathered one by one.
 
 /// Gathers the cells of a text, which are all numbers or all truth values.
@@ -426,7 +437,7 @@ mod tests {
         let digits = |text: &str| {
             let mut cells = Cells::new(AllowedNumbers::FINITE);
             text.split(' ').for_each(|number| cells.push(number).unwrap());
-            cells.into_array(vec![text.split(' ').count()]).unwrap().digits()
+            cells.into_array(vec![text.split(' ').count()]).unwrap().facts.digits
         };
         // What Python's %.4e and %.4g write.
         assert_eq!(digits("1.3882e+00 -7.6811e-02 2.0000e+00"), Some(5));
@@ -434,5 +445,11 @@ mod tests {
         // %.4f, and numbers typed by hand.
         assert_eq!(digits("1.3882 -0.0768 12.5000"), None);
         assert_eq!(digits("1 0.5 0.25 100"), None);
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(line_and_column("äö,x", "äö,".len()), (1, 4));
+        assert_eq!(line_and_column("1\n22\n3", 5), (3, 1));
     }
 }

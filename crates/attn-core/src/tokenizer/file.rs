@@ -96,22 +96,18 @@ fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
 
 fn described(file: Value) -> Result<TokenizerFile> {
     let (merges, longest_piece, normalizer) = check(&file)?;
-    let (is_byte_level, space) = (is_byte_level(&file), space_mark(&file));
-    let left_out = left_out(&file);
     let unusable = |error| Error::new(format!("this tokenizer cannot be used: {error}"));
-    let rules = rules(&file, &merges).map_err(unusable)?;
-    let (added, pre_tokenizer, processor, model) = rules;
-    let added = AddedVocabulary::of(added, &model, &normalizer)?;
+    let (added, pre_tokenizer, processor, model) = rules(&file, &merges).map_err(unusable)?;
     Ok(TokenizerFile {
+        added: AddedVocabulary::of(added, &model, &normalizer)?,
+        is_byte_level: is_byte_level(&file),
+        space: space_mark(&file),
+        left_out: left_out(&file),
         normalizer,
         pre_tokenizer,
-        added,
         model,
         processor,
-        is_byte_level,
-        space,
         longest_piece,
-        left_out,
     })
 }
 
@@ -232,12 +228,10 @@ fn check(file: &Value) -> Result<(Vec<Merge>, usize, Normalizer)> {
         added += template(part)?;
     }
     if added > MOST_ADDED {
-        return Err(Error::new(format!(
-            "the tokenizer puts {} tokens around each text; at most {} are put there",
-            grouped(added as u64),
-            grouped(MOST_ADDED as u64)
-        ))
-        .of_kind(ErrorKind::TooLarge));
+        let [added, most] = [added, MOST_ADDED].map(|count| grouped(count as u64));
+        let what =
+            format!("the tokenizer puts {added} tokens around each text; at most {most} are put there");
+        return Err(Error::new(what).of_kind(ErrorKind::TooLarge));
     }
     Ok((merges, longest_piece.unwrap_or(0), normalizer))
 }
@@ -245,11 +239,12 @@ fn check(file: &Value) -> Result<(Vec<Merge>, usize, Normalizer)> {
 /// Checks that a text that may be put before every word or in its place is short.
 fn is_short(name: &str, text: Option<&Value>) -> Result<()> {
     match text.and_then(Value::as_str).map(str::len) {
-        Some(length) if length > LONGEST_MARK => Err(Error::new(format!(
-            "`{name}` of the tokenizer has {} bytes, and at most {LONGEST_MARK} are used",
-            grouped(length as u64)
-        ))
-        .of_kind(ErrorKind::TooLarge)),
+        Some(length) if length > LONGEST_MARK => {
+            let length = grouped(length as u64);
+            let what =
+                format!("`{name}` of the tokenizer has {length} bytes, and at most {LONGEST_MARK} are used");
+            Err(Error::new(what).of_kind(ErrorKind::TooLarge))
+        }
         _ => Ok(()),
     }
 }
@@ -262,22 +257,16 @@ fn has_ids(vocabulary: &Map<String, Value>) -> Result<()> {
     let mut pieces: Vec<(u64, &str)> = memory::room_for(vocabulary.len())?;
     for (piece, id) in vocabulary {
         let Some(id) = id.as_u64().filter(|&id| id <= LARGEST_ID) else {
-            return Err(Error::new(format!(
-                "piece `{}` has no usable id: {}",
-                clip(piece),
-                clip(&id.to_string())
-            ))
-            .help(format!("an id is a whole number from 0 to {}", grouped(LARGEST_ID))));
+            let (piece, id) = (clip(piece), clip(&id.to_string()));
+            return Err(Error::new(format!("piece `{piece}` has no usable id: {id}"))
+                .help(format!("an id is a whole number from 0 to {}", grouped(LARGEST_ID))));
         };
         pieces.push((id, piece));
     }
     pieces.sort_by_key(|&(id, _)| id);
     if let Some([(id, one), (_, other)]) = pieces.array_windows().find(|[one, other]| one.0 == other.0) {
-        return Err(Error::new(format!(
-            "pieces `{}` and `{}` have the same id, {id}",
-            clip(one),
-            clip(other)
-        )));
+        let [one, other] = [one, other].map(|piece| clip(piece));
+        return Err(Error::new(format!("pieces `{one}` and `{other}` have the same id, {id}")));
     }
     Ok(())
 }
@@ -312,10 +301,8 @@ fn added(file: &Value, normalizer: &Normalizer) -> Result<()> {
         let is_named = token.get("content").is_some_and(Value::is_string);
         let is_numbered = token.get("id").and_then(Value::as_u64).is_some_and(|id| id <= LARGEST_ID);
         if !is_named || !is_numbered {
-            return Err(Error::new(format!(
-                "entry {} of `added_tokens` has no `content` or no `id`",
-                at + 1
-            )));
+            let number = at + 1;
+            return Err(Error::new(format!("entry {number} of `added_tokens` has no `content` or no `id`")));
         }
         let content = token["content"].as_str().unwrap_or_default();
         normalizer.apply(&mut Aligned::of(content), content.len(), 0)?;
@@ -357,10 +344,8 @@ fn template(part: &Value) -> Result<usize> {
         let token = special.and_then(|special| special.get(name));
         let count = |key: &str| token.and_then(|token| token.get(key)?.as_array()).map(Vec::len);
         if count("ids").is_none() || count("ids") != count("tokens") {
-            return Err(Error::new(format!(
-                "the template adds `{}`, but its `special_tokens` do not say which ids that is",
-                clip(name)
-            )));
+            let what = "but its `special_tokens` do not say which ids that is";
+            return Err(Error::new(format!("the template adds `{}`, {what}", clip(name))));
         }
         added += count("tokens").unwrap_or(0);
     }
@@ -401,11 +386,8 @@ fn merge(entry: &Value, number: usize, prefix: &str, vocabulary: &Map<String, Va
         })
     };
     let rest = right.get(prefix.len()..).ok_or_else(|| {
-        Error::new(format!(
-            "merge {} has no `{}` before its right piece",
-            grouped(number as u64),
-            clip(prefix)
-        ))
+        let (number, prefix) = (grouped(number as u64), clip(prefix));
+        Error::new(format!("merge {number} has no `{prefix}` before its right piece"))
     })?;
     Ok(Merge { left: id(left)?, right: id(right)?, into: id(&format!("{left}{rest}"))? })
 }

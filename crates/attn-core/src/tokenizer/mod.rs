@@ -160,7 +160,7 @@ impl Tokenizer {
         self.file.processor.trim(&mut tokens);
         let added = |token: &AddedToken, source| {
             let piece = self.piece(token.id).unwrap_or_else(|| token.piece.clone());
-            Token { id: token.id, shown: self.label(token.id, &piece), piece, range: 0..0, source }
+            self.token(token.id, piece, 0..0, source)
         };
         let AddedTokens { before, after } = self.added();
         let before = before.iter().map(|token| added(token, TokenSource::Before));
@@ -181,6 +181,10 @@ impl Tokenizer {
         } else {
             TokenSource::Text
         };
+        self.token(id, piece, range, source)
+    }
+
+    fn token(&self, id: u32, piece: String, range: Range<usize>, source: TokenSource) -> Token {
         Token { id, shown: self.label(id, &piece), piece, range, source }
     }
 
@@ -219,10 +223,7 @@ impl Tokenizer {
 
     /// A token for each piece of the vocabulary, by its id.
     pub fn vocabulary(&self) -> Tokens {
-        let token = |id: u32| {
-            let piece = self.piece(id)?;
-            Some(Token { id, shown: self.label(id, &piece), piece, range: 0..0, source: TokenSource::Id })
-        };
+        let token = |id: u32| Some(self.token(id, self.piece(id)?, 0..0, TokenSource::Id));
         Tokens { tokens: (0..=self.largest_id()).filter_map(token).collect() }
     }
 
@@ -238,7 +239,7 @@ impl Tokenizer {
                     .of_kind(ErrorKind::Unknown)
                     .help(format!("the largest id is {}", self.largest_id()))
             })?;
-            Ok(Token { id, shown: self.label(id, &piece), piece, range: 0..0, source: TokenSource::Id })
+            Ok(self.token(id, piece, 0..0, TokenSource::Id))
         };
         let tokens: Result<Vec<Token>> = ids.iter().enumerate().map(token).collect();
         Ok(Tokens { tokens: tokens? })
@@ -263,13 +264,11 @@ impl Tokenizer {
         }
         let length = text.chars().count();
         if length > LONGEST_WORD {
-            let (length, most) = (grouped(length as u64), grouped(LONGEST_WORD as u64));
-            return Err(Error::new(format!(
-                "the word `{}` has {length} characters; steps are shown of at most {most}",
-                clip(&text)
-            ))
-            .of_kind(ErrorKind::TooLarge)
-            .help("give a shorter text"));
+            let (word, [length, most]) =
+                (clip(&text), [length, LONGEST_WORD].map(|count| grouped(count as u64)));
+            let what =
+                format!("the word `{word}` has {length} characters; steps are shown of at most {most}");
+            return Err(Error::new(what).of_kind(ErrorKind::TooLarge).help("give a shorter text"));
         }
         let mut steps = Vec::new();
         let pieces = self.file.model.split(&text, &mut |step| steps.push(step)).unwrap_or_default();
@@ -479,13 +478,13 @@ fn id(entry: &str, position: usize, vocabulary: usize) -> Result<u32> {
     }
     match entry.parse::<u32>() {
         Ok(id) if (id as usize) < vocabulary => Ok(id),
-        _ => Err(Error::new(format!(
-            "id {position} of the list, {}, is outside the vocabulary of {} pieces",
-            clip(entry),
-            grouped(vocabulary as u64)
-        ))
-        .of_kind(ErrorKind::Unknown)
-        .help(format!("ids run from 0 to {}", vocabulary.saturating_sub(1)))),
+        _ => {
+            let (entry, count) = (clip(entry), grouped(vocabulary as u64));
+            let what =
+                format!("id {position} of the list, {entry}, is outside the vocabulary of {count} pieces");
+            let help = format!("ids run from 0 to {}", vocabulary.saturating_sub(1));
+            Err(Error::new(what).of_kind(ErrorKind::Unknown).help(help))
+        }
     }
 }
 

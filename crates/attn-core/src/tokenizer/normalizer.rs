@@ -149,13 +149,12 @@ impl Normalizer {
             if length <= most {
                 return Ok(());
             }
-            Err(Error::new(format!(
-                "the normalizer makes {} of a text of {}, more than the {} that are read",
-                size_in_brief(length as u64),
-                counted(whole, "byte"),
-                size_in_brief(most as u64)
-            ))
-            .of_kind(ErrorKind::TooLarge))
+            let [made, most] = [length, most].map(|bytes| size_in_brief(bytes as u64));
+            let whole = counted(whole, "byte");
+            let what = format!(
+                "the normalizer makes {made} of a text of {whole}, more than the {most} that are read"
+            );
+            Err(Error::new(what).of_kind(ErrorKind::TooLarge))
         };
         for step in &self.0 {
             let now = text.text();
@@ -164,10 +163,11 @@ impl Normalizer {
                 Step::Replace(pattern, content) => {
                     replaced = pattern.matches(now);
                     if replaced.iter().any(|part| part.is_empty()) {
-                        return Err(Error::new(format!(
-                            "the pattern `{}` of the normalizer matches an empty place of the text",
-                            clip(pattern.written())
-                        )));
+                        let pattern = clip(pattern.written());
+                        let what = format!(
+                            "the pattern `{pattern}` of the normalizer matches an empty place of the text"
+                        );
+                        return Err(Error::new(what));
                     }
                     content.len().saturating_mul(replaced.len())
                 }
