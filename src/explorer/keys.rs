@@ -38,28 +38,11 @@ pub(super) enum Action {
     Quit,
 }
 
-/// The groups in which the keys are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Group {
-    Move,
-    Follow,
-    Change,
-    Other,
-}
-
-impl Group {
-    pub const ALL: [Group; 4] = [Group::Move, Group::Follow, Group::Change, Group::Other];
-
-    /// Its heading.
-    pub fn title(self) -> &'static str {
-        match self {
-            Group::Move => "Move",
-            Group::Follow => "Follow a number",
-            Group::Change => "Change",
-            Group::Other => "Other",
-        }
-    }
-}
+/// The headings under which the keys are listed.
+const MOVE: &str = "Move";
+const FOLLOW: &str = "Follow a number";
+const CHANGE: &str = "Change";
+const OTHER: &str = "Other";
 
 /// Keys with one meaning.
 pub(super) struct Binding {
@@ -69,7 +52,7 @@ pub(super) struct Binding {
     pub action: Action,
     /// What they do, as it is listed.
     pub says: &'static str,
-    pub group: Group,
+    pub group: &'static str,
     /// For the keys that are needed most: their rank, and one or two words for the line of hints.
     pub hint: Option<(u8, &'static str)>,
 }
@@ -77,7 +60,7 @@ pub(super) struct Binding {
 macro_rules! bindings {
     ($($group:ident $keys:expr, $shown:literal, $action:expr, $says:literal $(, $rank:literal $hint:literal)?;)+) => {
         &[$(Binding {
-            keys: &$keys, shown: $shown, action: $action, says: $says, group: Group::$group,
+            keys: &$keys, shown: $shown, action: $action, says: $says, group: $group,
             hint: bindings!(@ $($rank $hint)?),
         }),+]
     };
@@ -90,110 +73,78 @@ const PAGE: usize = 10;
 
 /// Every key.
 pub(super) const BINDINGS: &[Binding] = bindings! {
-    Move [Left, Char('h')], "← h", Do(Event::Move(Way::Left)), "one column to the left";
-    Move [Right, Char('l')], "→ l", Do(Event::Move(Way::Right)), "one column to the right";
-    Move [Up, Char('k')], "↑ k", Do(Event::Move(Way::Up)), "one row up", 1 "move";
-    Move [Down, Char('j')], "↓ j", Do(Event::Move(Way::Down)), "one row down";
-    Move [PageUp], "PgUp", Do(Event::Move(Way::RowsUp(PAGE))), "ten rows up";
-    Move [PageDown], "PgDn", Do(Event::Move(Way::RowsDown(PAGE))), "ten rows down";
-    Move [Home], "Home", Do(Event::Move(Way::RowStart)), "the first column";
-    Move [End], "End", Do(Event::Move(Way::RowEnd)), "the last column";
-    Move [Char('g')], "g", Do(Event::Move(Way::Top)), "the first row";
-    Move [Char('G')], "G", Do(Event::Move(Way::Bottom)), "the last row";
-    Move [Char('n')], "n", Do(Event::Node(1)), "the next step", 7 "next step";
-    Move [Char('b')], "b", Do(Event::Node(-1)), "the step before";
-    Move [Char('[')], "[", Do(Event::Head(-1)), "the head before";
-    Move [Char(']')], "]", Do(Event::Head(1)), "the next head";
-    Move [Char('{')], "{", Do(Event::Layer(-1)), "the layer before";
-    Move [Char('}')], "}", Do(Event::Layer(1)), "the next layer";
-    Move [Char('/')], "/", Do(Event::Search), "find a step, word or number", 6 "find";
-    Follow [Tab], "Tab", Do(Event::NextOperand), "choose the next operand", 8 "choose";
-    Follow [BackTab], "Shift-Tab", Do(Event::PreviousOperand), "choose the one before";
-    Follow [Enter], "Enter", Do(Event::Open), "go to the chosen operand", 2 "open";
-    Follow [Escape, Key::Backspace], "Esc", Do(Event::Back), "go back along the path", 3 "back";
-    Change [Char('e'), F2], "e F2", Do(Event::Edit), "edit a given number";
-    Change [
+    MOVE [Left, Char('h')], "← h", Do(Event::Move(Way::Left)), "one column to the left";
+    MOVE [Right, Char('l')], "→ l", Do(Event::Move(Way::Right)), "one column to the right";
+    MOVE [Up, Char('k')], "↑ k", Do(Event::Move(Way::Up)), "one row up", 1 "move";
+    MOVE [Down, Char('j')], "↓ j", Do(Event::Move(Way::Down)), "one row down";
+    MOVE [PageUp], "PgUp", Do(Event::Move(Way::RowsUp(PAGE))), "ten rows up";
+    MOVE [PageDown], "PgDn", Do(Event::Move(Way::RowsDown(PAGE))), "ten rows down";
+    MOVE [Home], "Home", Do(Event::Move(Way::RowStart)), "the first column";
+    MOVE [End], "End", Do(Event::Move(Way::RowEnd)), "the last column";
+    MOVE [Char('g')], "g", Do(Event::Move(Way::Top)), "the first row";
+    MOVE [Char('G')], "G", Do(Event::Move(Way::Bottom)), "the last row";
+    MOVE [Char('n')], "n", Do(Event::Node(1)), "the next step", 7 "next step";
+    MOVE [Char('b')], "b", Do(Event::Node(-1)), "the step before";
+    MOVE [Char('[')], "[", Do(Event::Head(-1)), "the head before";
+    MOVE [Char(']')], "]", Do(Event::Head(1)), "the next head";
+    MOVE [Char('{')], "{", Do(Event::Layer(-1)), "the layer before";
+    MOVE [Char('}')], "}", Do(Event::Layer(1)), "the next layer";
+    MOVE [Char('/')], "/", Do(Event::Search), "find a step, word or number", 6 "find";
+    FOLLOW [Tab], "Tab", Do(Event::NextOperand), "choose the next operand", 8 "choose";
+    FOLLOW [BackTab], "Shift-Tab", Do(Event::PreviousOperand), "choose the one before";
+    FOLLOW [Enter], "Enter", Do(Event::Open), "go to the chosen operand", 2 "open";
+    FOLLOW [Escape, Key::Backspace], "Esc", Do(Event::Back), "go back along the path", 3 "back";
+    CHANGE [Char('e'), F2], "e F2", Do(Event::Edit), "edit a given number";
+    CHANGE [
         Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9'),
         Char('-'), Char('.')
     ], "0–9 - .", Action::Number, "type another number", 4 "edit";
-    Change [Char('u')], "u", Do(Event::Undo), "undo a change", 5 "undo";
-    Change [Control('r')], "Ctrl-R", Do(Event::Redo), "make it again";
-    Change [Char('t')], "t", Do(Event::Adjust(Knob::Temperature)), "temperature: then ← →";
-    Change [Char('s')], "s", Do(Event::Adjust(Knob::Scale)), "scale: then ← →";
-    Change [Char('m')], "m", Do(Event::Adjust(Knob::Mask)), "mask: then ← →";
-    Change [Char('p')], "p", Do(Event::Adjust(Knob::Positions)), "positions: then ← →";
-    Change [Char('x')], "x", Do(Event::RemoveHead), "take this head out, or back";
-    Change [Char('v')], "v", Do(Event::Versus), "beside the state before", 9 "compare";
-    Other [Char('w')], "w", Do(Event::Write), "write command, files, lesson", 11 "write";
-    Other [Char('a')], "a", Do(Event::Predict), "hide the number, and guess it", 10 "guess";
-    Other [Char('<')], "<", Do(Event::Digits(-1)), "fewer decimals";
-    Other [Char('>')], ">", Do(Event::Digits(1)), "more decimals";
-    Other [Char('y')], "y", Action::CopyCell, "copy the number";
-    Other [Char('Y')], "Y", Action::CopyMatrix, "copy the matrix as NumPy text";
-    Other [Char('M')], "M", Action::Mouse, "read clicks, or no longer";
-    Other [Control('l')], "Ctrl-L", Action::Redraw, "draw the screen again";
-    Other [Control('z')], "Ctrl-Z", Action::Suspend, "pause; fg comes back";
-    Other [Control('c')], "Ctrl-C", Action::Interrupt, "end at once";
-    Other [Char('?')], "?", Do(Event::Help), "these keys", 12 "all keys";
-    Other [Char('q')], "q", Action::Quit, "end", 13 "end";
+    CHANGE [Char('u')], "u", Do(Event::Undo), "undo a change", 5 "undo";
+    CHANGE [Control('r')], "Ctrl-R", Do(Event::Redo), "make it again";
+    CHANGE [Char('t')], "t", Do(Event::Adjust(Knob::Temperature)), "temperature: then ← →";
+    CHANGE [Char('s')], "s", Do(Event::Adjust(Knob::Scale)), "scale: then ← →";
+    CHANGE [Char('m')], "m", Do(Event::Adjust(Knob::Mask)), "mask: then ← →";
+    CHANGE [Char('p')], "p", Do(Event::Adjust(Knob::Positions)), "positions: then ← →";
+    CHANGE [Char('x')], "x", Do(Event::RemoveHead), "take this head out, or back";
+    CHANGE [Char('v')], "v", Do(Event::Versus), "beside the state before", 9 "compare";
+    OTHER [Char('w')], "w", Do(Event::Write), "write command, files, lesson", 11 "write";
+    OTHER [Char('a')], "a", Do(Event::Predict), "hide the number, and guess it", 10 "guess";
+    OTHER [Char('<')], "<", Do(Event::Digits(-1)), "fewer decimals";
+    OTHER [Char('>')], ">", Do(Event::Digits(1)), "more decimals";
+    OTHER [Char('y')], "y", Action::CopyCell, "copy the number";
+    OTHER [Char('Y')], "Y", Action::CopyMatrix, "copy the matrix as NumPy text";
+    OTHER [Char('M')], "M", Action::Mouse, "read clicks, or no longer";
+    OTHER [Control('l')], "Ctrl-L", Action::Redraw, "draw the screen again";
+    OTHER [Control('z')], "Ctrl-Z", Action::Suspend, "pause; fg comes back";
+    OTHER [Control('c')], "Ctrl-C", Action::Interrupt, "end at once";
+    OTHER [Char('?')], "?", Do(Event::Help), "these keys", 12 "all keys";
+    OTHER [Char('q')], "q", Action::Quit, "end", 13 "end";
 };
 
 /// What a key does in a mode.
 pub(super) fn action_in(mode: &Mode, key: Key) -> Option<Action> {
-    let action = match mode {
-        Mode::Typing { .. } => action_in_text(key),
-        Mode::Adjust(_) => action_in_setting(key),
-        Mode::Write => action_in_choice(key),
-        Mode::Help { .. } => action_in_help(key),
-        Mode::Look => action_of(key),
+    let event = match (mode, key) {
+        (Mode::Typing { .. } | Mode::Write, Control('c' | 'z' | 'l')) => return action_of(key),
+        (Mode::Typing { .. } | Mode::Write, Char(c)) => Event::Type(c),
+        (Mode::Typing { .. }, Enter | Tab) => Event::Accept,
+        (Mode::Typing { .. } | Mode::Adjust(_), Key::Backspace) => Event::Erase,
+        (Mode::Typing { .. } | Mode::Write, Escape) | (Mode::Write, Key::Backspace) => Event::Back,
+        (Mode::Typing { .. } | Mode::Write, _) => return None,
+        (Mode::Help { .. }, Char(' ') | PageDown) => Event::MoreHelp,
+        (Mode::Help { .. }, Char('q' | '?') | Enter | Escape) => Event::Back,
+        (Mode::Adjust(_) | Mode::Look | Mode::Help { .. }, key) => match (action_of(key), key) {
+            (Some(Action::Number), Char(c)) => Event::Type(c),
+            // Any other key leaves the list of keys, and does what it does.
+            (None, _) if matches!(mode, Mode::Help { .. }) => Event::Back,
+            (action, _) => return action,
+        },
     };
-    match (action, key) {
-        (Some(Action::Number), Char(c)) => Some(Do(Event::Type(c))),
-        (action, _) => action,
-    }
+    Some(Do(event))
 }
 
 /// What a key does while nothing is typed.
 fn action_of(key: Key) -> Option<Action> {
     BINDINGS.iter().find(|binding| binding.keys.contains(&key)).map(|binding| binding.action.clone())
-}
-
-/// What a key does while a text is typed.
-fn action_in_text(key: Key) -> Option<Action> {
-    match key {
-        Char(c) => Some(Do(Event::Type(c))),
-        Enter | Tab => Some(Do(Event::Accept)),
-        Key::Backspace => Some(Do(Event::Erase)),
-        Escape => Some(Do(Event::Back)),
-        Control('c' | 'z' | 'l') => action_of(key),
-        _ => None,
-    }
-}
-
-/// What a key does while a letter is awaited.
-fn action_in_choice(key: Key) -> Option<Action> {
-    match key {
-        Key::Backspace => Some(Do(Event::Back)),
-        Enter | Tab => None,
-        key => action_in_text(key),
-    }
-}
-
-/// What a key does while the keys are listed: these leave the list or turn its page, any other leaves it and does what it does.
-fn action_in_help(key: Key) -> Option<Action> {
-    match key {
-        Char(' ') | PageDown => Some(Do(Event::MoreHelp)),
-        Char('q' | '?') | Enter | Escape => Some(Do(Event::Back)),
-        key => Some(action_of(key).unwrap_or(Do(Event::Back))),
-    }
-}
-
-/// What a key does while a setting is adjusted: Backspace sets it back.
-fn action_in_setting(key: Key) -> Option<Action> {
-    match key {
-        Key::Backspace => Some(Do(Event::Erase)),
-        key => action_of(key),
-    }
 }
 
 /// The name of a key in a script: `l`, `Enter`, `C-r`.

@@ -1,9 +1,6 @@
 //! Exploring line by line: for screen readers, and for scripts without a terminal.
 
-use std::cell::RefCell;
-use std::io;
 use std::io::{BufRead, Read, Write};
-use std::rc::Rc;
 
 use attn_story::live::sentences;
 use attn_story::render::number_alone;
@@ -16,7 +13,7 @@ use crate::render::wrapped_text;
 use crate::terminal::{Asciicast, Key};
 use crate::text::{clip, counted};
 
-use super::draw::{Board, Look, StepsOfStory, draw, sentence_lines};
+use super::draw::{Board, StepsOfStory, draw, sentence_lines};
 use super::keys::{Action, BINDINGS, Line, Script, action_in, key_of};
 use super::session::{Display, Opened};
 
@@ -28,44 +25,43 @@ const MOST_LISTED: usize = 4;
 /// # Errors
 /// If nothing can be read or written.
 pub(crate) fn plain(
-    opened: Opened,
+    mut opened: Opened,
     script: &mut Script,
     input: Option<&mut dyn BufRead>,
     out: &mut dyn Write,
 ) -> Result<u8> {
-    let mut reader = Reader { opened };
-    reader.tell(out)?;
+    opened.tell(out)?;
     while let Some(line) = script.next() {
         if let Line::Key(key) = line {
             script.record(key);
             let name = super::keys::name(key);
-            writeln!(out, "\n{} {name}", reader.prompt())?;
-            if reader.press(key, out)? {
+            writeln!(out, "\n{} {name}", opened.prompt())?;
+            if opened.press(key, out)? {
                 return Ok(EXIT_DONE);
             }
         }
     }
     let Some(input) = input else { return Ok(EXIT_DONE) };
     for number in 1.. {
-        write!(out, "\n{} ", reader.prompt())?;
+        write!(out, "\n{} ", opened.prompt())?;
         out.flush()?;
         let Some(line) = typed_line(input, number)? else {
             writeln!(out)?;
             return Ok(EXIT_DONE);
         };
-        for entry in entries(line.trim_end_matches(['\n', '\r']), reader.opened.state.mode()) {
+        for entry in entries(line.trim_end_matches(['\n', '\r']), opened.state.mode()) {
             let ends = match entry {
                 Entry::Key(key) => {
                     // A recording ends with `q`, whatever ended the program.
-                    if action_in(reader.opened.state.mode(), key) != Some(Action::Interrupt) {
+                    if action_in(opened.state.mode(), key) != Some(Action::Interrupt) {
                         script.record(key);
                     }
-                    reader.press(key, out)?
+                    opened.press(key, out)?
                 }
-                Entry::Text(text) => reader.enter(&text, script, out)?,
+                Entry::Text(text) => opened.enter(&text, script, out)?,
                 Entry::Unknown(word) => {
                     let said = format!("`{}` is no key; ? lists them.", clip(&visible(&word)));
-                    writeln!(out, "{}", reader.spelled(&said))?;
+                    writeln!(out, "{}", opened.spelled(&said))?;
                     false
                 }
             };
@@ -157,13 +153,9 @@ fn beside(state: &State) -> Option<String> {
     Some(format!("{when} this number {number}; {others} of the {all} numbers of {} differ.", node.name))
 }
 
-struct Reader {
-    opened: Opened,
-}
-
-impl Reader {
+impl Opened {
     fn prompt(&self) -> &'static str {
-        match self.opened.state.mode() {
+        match self.state.mode() {
             Mode::Typing { purpose: Purpose::Number, .. } => "number>",
             Mode::Typing { purpose: Purpose::Guess, .. } => "guess>",
             Mode::Typing { purpose: Purpose::Search, .. } => "find>",
@@ -182,7 +174,7 @@ impl Reader {
             if self.press(key, out)? {
                 return Ok(true);
             }
-            if !matches!(self.opened.state.mode(), Mode::Typing { .. }) {
+            if !matches!(self.state.mode(), Mode::Typing { .. }) {
                 break;
             }
         }
@@ -191,7 +183,7 @@ impl Reader {
 
     /// Does what a key means; returns true at the end.
     fn press(&mut self, key: Key, out: &mut dyn Write) -> Result<bool> {
-        let event = match action_in(self.opened.state.mode(), key) {
+        let event = match action_in(self.state.mode(), key) {
             Some(Action::Do(event)) => event,
             Some(Action::Quit | Action::Interrupt) => return Ok(true),
             Some(
@@ -202,18 +194,18 @@ impl Reader {
             }
             None | Some(Action::Number) => return Ok(false),
         };
-        let is_text = matches!(event, Event::Type(_) | Event::Erase)
-            && !matches!(self.opened.state.mode(), Mode::Adjust(_));
-        let state = self.opened.state.clone();
-        self.opened.state = update(state, event);
-        if matches!(self.opened.state.mode(), Mode::Help { .. }) {
+        let is_text =
+            matches!(event, Event::Type(_) | Event::Erase) && !matches!(self.state.mode(), Mode::Adjust(_));
+        let state = self.state.clone();
+        self.state = update(state, event);
+        if matches!(self.state.mode(), Mode::Help { .. }) {
             return self.keys(out).map(|()| false);
         }
-        if let Some(said) = self.opened.writer.answer(&self.opened.state) {
+        if let Some(said) = self.writer.answer(&self.state) {
             writeln!(out, "{}", self.spelled(&said))?;
-        } else if *self.opened.state.mode() == Mode::Write {
-            writeln!(out, "{}", self.spelled(&sentences::bottom(&self.opened.state)))?;
-        } else if !is_text || self.opened.state.message().is_some() {
+        } else if *self.state.mode() == Mode::Write {
+            writeln!(out, "{}", self.spelled(&sentences::bottom(&self.state)))?;
+        } else if !is_text || self.state.message().is_some() {
             self.tell(out)?;
         }
         Ok(false)
@@ -231,32 +223,22 @@ impl Reader {
     }
 
     fn spelled(&self, text: &str) -> String {
-        sentences::spelled(text, self.opened.screen.charset)
+        self.screen.charset.spelled(text).into_owned()
     }
 
     /// Says where the cursor is, what the number came from, what it feeds, and what the last key did.
     fn tell(&self, out: &mut dyn Write) -> Result<()> {
-        let Opened { state, told, screen, .. } = &self.opened;
-        let look = Look { colour: false, theme: screen.theme, charset: screen.charset };
+        let Opened { state, told, screen, .. } = self;
         let story = StepsOfStory::of(state, told, *screen);
-        let board = Board { state, story: &story, look, said: None };
-        let sentence = story.sentence(state.cursor().node);
-        if !sentence.is_empty() {
-            self.say(out, sentence)?;
-        }
+        let board = Board { state, story: &story, screen: *screen, said: None };
+        self.say(out, story.sentence(state.cursor().node))?;
         for line in sentence_lines(&board, screen.width) {
             writeln!(out, "{line}")?;
         }
         let graph = state.graph();
         let shape = graph[state.cursor().node].shape();
-        let place = format!(
-            "row {} of {}, column {} of {}",
-            state.cursor().row + 1,
-            shape.rows,
-            state.cursor().col + 1,
-            shape.cols
-        );
-        writeln!(out, "{place}")?;
+        let (row, col) = (state.cursor().row + 1, state.cursor().col + 1);
+        writeln!(out, "row {row} of {}, column {col} of {}", shape.rows, shape.cols)?;
         if let Some(cell) = state.chosen_operand() {
             self.say(out, &format!("Enter goes to {}.", address_of(graph, cell)))?;
         }
@@ -267,30 +249,21 @@ impl Reader {
             });
             self.say(out, &format!("It feeds {}.", named.collect::<Vec<_>>().join(", ")))?;
         }
-        if let Some(said) = beside(state) {
-            self.say(out, &said)?;
-        }
-        let moved: usize = self.moved(state);
+        self.say(out, &beside(state).unwrap_or_default())?;
+        let moved: usize = state.changed_nodes().iter().map(|id| state.changed_count(*id)).sum();
         if moved > 0 && state.message().is_none() && state.beside().is_none() {
             writeln!(out, "The last change has moved {}.", counted(moved, "number"))?;
         }
-        let said = sentences::bottom(state);
-        if !said.is_empty() {
-            self.say(out, &said)?;
-        }
-        Ok(())
+        self.say(out, &sentences::bottom(state))
     }
 
-    /// Writes a sentence in lines as wide as the screen.
+    /// Writes a sentence, if there is one, in lines as wide as the screen.
     fn say(&self, out: &mut dyn Write, text: &str) -> Result<()> {
-        for line in wrapped_text(&self.spelled(text), self.opened.screen.width) {
+        let lines = wrapped_text(&self.spelled(text), self.screen.width);
+        for line in lines.iter().filter(|line| !line.is_empty()) {
             writeln!(out, "{line}")?;
         }
         Ok(())
-    }
-
-    fn moved(&self, state: &State) -> usize {
-        state.changed_nodes().iter().map(|id| state.changed_count(*id)).sum()
     }
 }
 
@@ -311,14 +284,21 @@ pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -
     let columns = u16::try_from(screen.width).unwrap_or(u16::MAX).clamp(1, MOST_COLUMNS);
     // The recording has its colours whatever this process prints to.
     crossterm::style::force_color_output(true);
-    let mut camera = Camera::new(columns, rows, title);
+    let mut display = Display::new(Vec::new(), (columns, rows));
+    let mut recording = Asciicast::new(columns.into(), rows.into(), title);
+    recording.writes(BEGIN);
+    // Of each screen only what differs from the one before.
+    let mut film = |board: &Board<'_>, recording: &mut Asciicast| -> Result<()> {
+        display.show((columns, rows), |buffer| draw(board, buffer).1)?;
+        recording.writes(&String::from_utf8_lossy(&std::mem::take(&mut display.out)));
+        Ok(())
+    };
     let mut story = StepsOfStory::of(&state, &told, screen);
-    let look = Look { colour: screen.colour, theme: screen.theme, charset: screen.charset };
-    camera.films(&Board { state: &state, story: &story, look, said: None })?;
+    film(&Board { state: &state, story: &story, screen, said: None }, &mut recording)?;
     while let Some(line) = script.next() {
         let key = match line {
             Line::Wait(pause) => {
-                camera.recording.wait(pause.as_millis() as u64);
+                recording.wait(pause.as_millis() as u64);
                 continue;
             }
             Line::Key(key) => key,
@@ -335,47 +315,7 @@ pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -
             // What a key does to a terminal cannot be seen in a recording.
             _ => continue,
         }
-        camera.films(&Board { state: &state, story: &story, look, said: None })?;
+        film(&Board { state: &state, story: &story, screen, said: None }, &mut recording)?;
     }
-    Ok(camera.recording.finish())
-}
-
-/// Draws screens into a recording: each only where it differs from the one before.
-struct Camera {
-    display: Display<Film>,
-    film: Film,
-    size: (u16, u16),
-    recording: Asciicast,
-}
-
-impl Camera {
-    fn new(columns: u16, rows: u16, title: &str) -> Camera {
-        let film = Film::default();
-        let size = (columns, rows);
-        let display = Display::new(film.clone(), size);
-        let mut recording = Asciicast::new(columns.into(), rows.into(), title);
-        recording.writes(BEGIN);
-        Camera { display, film, size, recording }
-    }
-
-    fn films(&mut self, board: &Board<'_>) -> Result<()> {
-        self.display.show(self.size, |buffer| draw(board, buffer).1)?;
-        let bytes = std::mem::take(&mut *self.film.0.borrow_mut());
-        self.recording.writes(&String::from_utf8_lossy(&bytes));
-        Ok(())
-    }
-}
-
-/// What a display writes.
-#[derive(Clone, Default)]
-struct Film(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Film {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    Ok(recording.finish())
 }

@@ -34,12 +34,14 @@ use crate::terminal::{
     Guard, HUNG_UP, INTERRUPTED, Input, Key, Readiness, Signals, Terminal, inputs, unless_gone, wait,
 };
 
-use super::draw::{Board, Hit, Look, StepsOfStory, draw};
+use super::draw::{Board, Hit, StepsOfStory, draw};
 use super::keys::{Action, Begun, Line, Script, action_in};
 use super::writing::Writer;
 
 /// The longest time without a look at signals.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
+/// The most bytes that a terminal takes for its clipboard: xterm's limit.
+const MOST_COPIED: usize = 74_000;
 /// The longest time without a look whether a change is computed.
 const LOOK_FOR_RESULT: Duration = Duration::from_millis(10);
 
@@ -74,10 +76,8 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
     let Opened { state, told, screen, writer } = opened;
     let worker = Worker::new(told, screen);
     let story = worker.story(&state);
-    let look = Look { colour: screen.colour, theme: screen.theme, charset: screen.charset };
     let (hits, said, begun_by) = (Vec::new(), None, Begun::default());
-    let mut session =
-        Session { state, worker, writer, begun_by, look, story, hits, said, display, guard, signals };
+    let mut session = Session { state, worker, writer, begun_by, story, hits, said, display, guard, signals };
     let outcome = session.run(script);
     if reads_clicks() {
         let _ = read_clicks(false);
@@ -96,7 +96,6 @@ struct Session {
     writer: Writer,
     /// The place in a recording of the key that began what is being computed.
     begun_by: Begun,
-    look: Look,
     story: StepsOfStory,
     hits: Vec<Hit>,
     /// What the last key says that is no event of the state.
@@ -123,7 +122,7 @@ impl Session {
                 self.redraw()?;
             }
             if let Some(computed) = self.worker.result() {
-                self.take(computed);
+                (self.state, self.story) = computed;
                 self.draw()?;
             }
             // The next key of a script, once its pause is over and the change of the last one is computed.
@@ -214,8 +213,13 @@ impl Session {
                 self.follow(event);
                 self.said = self.said.take().or_else(|| self.writer.answer(&self.state));
             }
-            Some(Action::CopyCell) => self.copy(number_to_copy(&self.state), "number"),
-            Some(Action::CopyMatrix) => self.copy(matrix_to_copy(&self.state), "matrix"),
+            Some(Action::CopyCell) => {
+                self.copy(self.state.value().map(|value| value.to_string()), "number");
+            }
+            Some(Action::CopyMatrix) => {
+                let text = self.state.graph()[self.state.cursor().node].matrix().map(numpy::array_lines);
+                self.copy(text.filter(|text| text.len() <= MOST_COPIED), "matrix");
+            }
             Some(Action::Mouse) => {
                 read_clicks(!reads_clicks()).map_err(unusable)?;
                 let on = "Clicks are read. Shift (on a Mac: Option) selects text; M ends it.";
@@ -250,14 +254,10 @@ impl Session {
     fn begin(&mut self, computation: Computation) {
         self.state = computation.before().clone();
         match self.worker.begin(computation) {
-            Ok(Some(computed)) => self.take(computed),
+            Ok(Some(computed)) => (self.state, self.story) = computed,
             Ok(None) => {}
             Err(error) => self.said = Some(format!("The system has no thread to compute with: {error}")),
         }
-    }
-
-    fn take(&mut self, Computed { state, story }: Computed) {
-        (self.state, self.story) = (state, story);
     }
 
     /// Goes back to the state before a change that was stopped; in a recording there is no trace of it.
@@ -280,7 +280,7 @@ impl Session {
         if let Some(computation) = &computation {
             self.stop(computation, script);
         }
-        let cell = self.hits.iter().find(|hit| hit.area.contains(at)).map(|hit| hit.cell);
+        let cell = self.hits.iter().find(|(area, _)| area.contains(at)).map(|(_, cell)| *cell);
         if let Some(cell) = cell {
             self.follow(Event::Point(cell));
         }
@@ -289,13 +289,15 @@ impl Session {
         }
     }
 
+    /// Copies a number with every digit, or a matrix as NumPy prints it, through the terminal.
     fn copy(&mut self, text: Option<String>, what: &str) {
         self.said = Some(match text {
             None => format!("There is no {what} here that a clipboard could hold."),
             Some(text) => {
+                // The escape that puts a text into the clipboard (OSC 52).
                 let mut out = io::stdout();
-                let sent = out.write_all(clipboard_escape(&text).as_bytes()).and_then(|()| out.flush());
-                match sent {
+                let sent = write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()));
+                match sent.and_then(|()| out.flush()) {
                     Ok(()) => {
                         format!("The {what} is sent. If it does not arrive, the terminal refuses OSC 52.")
                     }
@@ -314,7 +316,7 @@ impl Session {
     fn draw(&mut self) -> Result<()> {
         let computing = self.worker.said();
         let said = computing.as_deref().or(self.said.as_deref());
-        let board = Board { state: &self.state, story: &self.story, look: self.look, said };
+        let board = Board { state: &self.state, story: &self.story, screen: self.worker.screen, said };
         let mut hits = Vec::new();
         let draw = |buffer: &mut Buffer| {
             let (found, cursor) = draw(&board, buffer);
@@ -334,7 +336,7 @@ const MOST_SIZE: (u16, u16) = (1000, 500);
 
 /// The screen of a terminal, or of a recording. Unlike that of ratatui it writes nothing when it is dropped: the terminal may be gone.
 pub(super) struct Display<W: Write> {
-    out: W,
+    pub out: W,
     /// What stands on the screen.
     shown: Buffer,
 }
@@ -458,13 +460,12 @@ impl Terminal for FullScreen {
     fn enter(&self) -> io::Result<()> {
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
-        if READS_CLICKS.load(Ordering::Relaxed) { execute!(io::stdout(), EnableMouseCapture) } else { Ok(()) }
+        if reads_clicks() { execute!(io::stdout(), EnableMouseCapture) } else { Ok(()) }
     }
 
     fn leave(&self) -> io::Result<()> {
         let mut out = io::stdout();
-        let clicks =
-            if READS_CLICKS.load(Ordering::Relaxed) { execute!(out, DisableMouseCapture) } else { Ok(()) };
+        let clicks = if reads_clicks() { execute!(out, DisableMouseCapture) } else { Ok(()) };
         let left = execute!(out, LeaveAlternateScreen, Show).and_then(|()| out.flush());
         // Whatever cannot be written, the terminal gets its lines back.
         disable_raw_mode().and(clicks).and(left)
@@ -486,28 +487,6 @@ pub(super) fn reads_clicks() -> bool {
     READS_CLICKS.load(Ordering::Relaxed)
 }
 
-// Numbers for the clipboard, through the terminal (OSC 52).
-
-/// The most bytes that a terminal takes: xterm's limit.
-const MOST_COPIED: usize = 74_000;
-
-/// The escape that puts a text into the clipboard.
-pub(super) fn clipboard_escape(text: &str) -> String {
-    format!("\x1b]52;c;{}\x07", base64(text.as_bytes()))
-}
-
-/// The number under the cursor, with every digit.
-pub(super) fn number_to_copy(state: &State) -> Option<String> {
-    state.value().map(|value| value.to_string())
-}
-
-/// The matrix under the cursor as NumPy prints it; `None` if it has no numbers, or too many for a clipboard.
-pub(super) fn matrix_to_copy(state: &State) -> Option<String> {
-    let matrix = state.graph()[state.cursor().node].matrix()?;
-    let text = numpy::array_lines(matrix);
-    (text.len() <= MOST_COPIED).then_some(text)
-}
-
 // A change that is computed on another thread, while the screen stays alive.
 
 /// A computation that is complete by then is not told about: the screen would flicker.
@@ -518,10 +497,7 @@ const TURN: Duration = Duration::from_millis(120);
 const SIGNS: [char; 4] = ['|', '/', '-', '\\'];
 
 /// A state that has been computed, with its sentences.
-pub(super) struct Computed {
-    pub state: State,
-    pub story: StepsOfStory,
-}
+type Computed = (State, StepsOfStory);
 
 /// What computes for a session, one change at a time.
 pub(super) struct Worker {
@@ -582,7 +558,7 @@ impl Worker {
             let _account = lent.enter();
             let computed = own.run(&seen).map(|state| {
                 let story = StepsOfStory::of(&state, &told, screen);
-                Computed { state, story }
+                (state, story)
             });
             // Nobody may wait any more.
             let _ = send.send((computed, memory::lent()));

@@ -14,7 +14,7 @@ use crate::graph::{Graph, Op, Origin};
 use crate::matrix::{Matrix, Shape};
 use crate::render::{Charset, Screen, Theme};
 
-use super::draw::{Board, Look, StepsOfStory, draw};
+use super::draw::{Board, StepsOfStory, cut, draw};
 use super::keys::BINDINGS;
 
 fn start() -> State {
@@ -32,9 +32,8 @@ fn drawn(state: &State, width: u16, height: u16, (colour, charset): (bool, Chars
     let theme = Theme::Dark;
     let screen = Screen { width: width.into(), colour, theme, charset };
     let story = StepsOfStory::of(state, &HashMap::new(), screen);
-    let look = Look { colour, theme, charset };
     let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width, height });
-    draw(&Board { state, story: &story, look, said: None }, &mut buffer);
+    draw(&Board { state, story: &story, screen, said: None }, &mut buffer);
     buffer
 }
 
@@ -289,11 +288,10 @@ fn a_long_message_is_whole_at_eighty_columns() {
 
 #[test]
 fn text_that_is_cut_ends_in_one_dot_sign_and_in_ascii_with_two_dots() {
-    let look = |charset| Look { colour: false, theme: Theme::Dark, charset };
-    assert_eq!(look(Charset::Utf8).cut("a long text", 7), "a long…");
-    assert_eq!(look(Charset::Ascii).cut("a long text", 7), "a lon..");
-    assert_eq!(look(Charset::Ascii).cut("racket", 3), "rac");
-    assert_eq!(look(Charset::Utf8).cut("cave", 4), "cave");
+    assert_eq!(cut("a long text", 7, Charset::Utf8), "a long…");
+    assert_eq!(cut("a long text", 7, Charset::Ascii), "a lon..");
+    assert_eq!(cut("racket", 3, Charset::Ascii), "rac");
+    assert_eq!(cut("cave", 4, Charset::Utf8), "cave");
 }
 
 #[test]

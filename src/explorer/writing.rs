@@ -100,7 +100,9 @@ impl Writer {
         text.push_str(&format!("## Read {}\n\n<!-- step: minutes=2 -->\n\n", node.name));
         let changed = sentences::changes(state.changes(), state);
         if !changed.is_empty() && is_plain(&changed) {
-            text.push_str(&format!("{}\n\n", in_code(&changed)));
+            // As code: nothing compares these numbers with a computation, since they are what was typed.
+            let inside = changed.trim_start_matches("Changed: ").trim_end_matches('.');
+            text.push_str(&format!("Changed: `{inside}`.\n\n"));
         }
         if let Some(value) = value {
             let number = number_alone(value, state.decimals());
@@ -114,12 +116,6 @@ impl Writer {
 /// Whether a text can stand in a line of a lesson as it is: it ends no code and begins no comment.
 fn is_plain(text: &str) -> bool {
     !text.contains(['`', '<', '\n']) && !text.contains("--")
-}
-
-/// The changes with their numbers as code: nothing compares them with a computation, since they are what was typed.
-fn in_code(changed: &str) -> String {
-    let inside = changed.trim_start_matches("Changed: ").trim_end_matches('.');
-    format!("Changed: `{inside}`.")
 }
 
 /// A command as it is typed.

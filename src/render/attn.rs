@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, Node, NodeId, Op, Origin};
 use crate::json_number;
 use crate::language::{KEYWORDS, LINE_WORDS, LONGEST, function_of};
-use crate::matrix::{Labels, Matrix};
+use crate::matrix::Matrix;
 use crate::story::{Digits, Step, StepItem, Story, Table};
 
 /// The story as a demo.
@@ -128,7 +128,8 @@ fn definition(out: &mut String, graph: &Graph, id: NodeId, again: &mut Graph) ->
         let names_rows = what == "rows" && matches!(&node.op, Op::Stack(Some(_)));
         match own {
             Some(own) if is_given || names_rows || Some(own) != made => {
-                let _ = write!(out, " {what} {}", labels(own));
+                let names: Vec<String> = own.iter().map(|label| name(label)).collect();
+                let _ = write!(out, " {what} {}", names.join(", "));
             }
             None if made.is_some() => {
                 let _ = write!(out, " {what} ()");
@@ -153,10 +154,6 @@ fn definition(out: &mut String, graph: &Graph, id: NodeId, again: &mut Graph) ->
     out.push('\n');
     again.name_lines(read, matrix.row_labels().cloned(), matrix.col_labels().cloned());
     Ok(())
-}
-
-fn labels(names: &Labels) -> String {
-    names.iter().map(|label| name(label)).collect::<Vec<_>>().join(", ")
 }
 
 fn given(matrix: &Matrix) -> String {
@@ -193,15 +190,15 @@ fn computed(graph: &Graph, node: &Node, inputs: &[String]) -> String {
         (Op::Temperature(temperature), [a]) => format!("{a} / {}", number(*temperature)),
         (Op::Stack(Some(_)), _) => format!("stack({})", inputs.join(", ")),
         (op, _) => match function_of(op, inputs.len()) {
-            Some(function) if simple_here(graph, node) => format!("{function}({})", inputs.join(", ")),
+            // A sink's column is not in the name of the function.
+            Some(function)
+                if !matches!(op, Op::SoftmaxWithSink { .. }) || graph[node.inputs[1]].shape().cols == 1 =>
+            {
+                format!("{function}({})", inputs.join(", "))
+            }
             _ => in_full(op, inputs),
         },
     }
-}
-
-/// Whether the function of an op says all of it: a sink's column is not in its name.
-fn simple_here(graph: &Graph, node: &Node) -> bool {
-    !matches!(node.op, Op::SoftmaxWithSink { .. }) || graph[node.inputs[1]].shape().cols == 1
 }
 
 /// `op.scale(S, factor = ("inverse-root" = 64))`
@@ -235,30 +232,26 @@ fn json(value: &Value) -> String {
 
 /// The sentence of a step, and what it shows.
 fn step_of(out: &mut String, graph: &Graph, step: &Step) -> Result<()> {
-    let names = |ids: &[NodeId], between: &str| {
-        ids.iter().map(|&id| name(&graph[id].name)).collect::<Vec<_>>().join(between)
-    };
+    let one = |id: &NodeId| name(&graph[*id].name);
+    let names = |ids: &[NodeId], between: &str| ids.iter().map(one).collect::<Vec<_>>().join(between);
     let _ = writeln!(out, ": {}", sentence(&step.text));
     for item in &step.shown {
         let line = match item {
-            StepItem::Node(id) => format!("show {}", names(&[*id], "")),
+            StepItem::Node(id) => format!("show {}", one(id)),
             StepItem::Together(ids) => format!("show | {}", names(ids, " | ")),
             StepItem::Folded(ids) => format!("fold {}", names(ids, ", ")),
-            StepItem::Symbols(id) => format!("symbols {}", names(&[*id], "")),
+            StepItem::Symbols(id) => format!("symbols {}", one(id)),
             StepItem::Columns(columns) => {
                 let column = |(id, sum): &(NodeId, Option<NodeId>)| match sum {
-                    Some(sum) => format!("{} sum {}", names(&[*id], ""), names(&[*sum], "")),
-                    None => names(&[*id], ""),
+                    Some(sum) => format!("{} sum {}", one(id), one(sum)),
+                    None => one(id),
                 };
                 format!("columns {}", columns.iter().map(column).collect::<Vec<_>>().join(" | "))
             }
             StepItem::Plane(plane) => {
-                let points = plane.points.iter().map(|&id| names(&[id], ""));
-                let arrows = plane
-                    .arrows
-                    .iter()
-                    .map(|(from, to)| format!("{} → {}", names(&[*from], ""), names(&[*to], "")));
-                format!("plane {}", points.chain(arrows).collect::<Vec<_>>().join(", "))
+                let arrows = plane.arrows.iter().map(|(from, to)| format!("{} → {}", one(from), one(to)));
+                let parts: Vec<String> = plane.points.iter().map(one).chain(arrows).collect();
+                format!("plane {}", parts.join(", "))
             }
             StepItem::Table(table) => table_of(table),
             StepItem::Open(_) | StepItem::Picture(_) | StepItem::Explained { .. } | StepItem::Symbolic(_) => {
@@ -271,7 +264,7 @@ fn step_of(out: &mut String, graph: &Graph, step: &Step) -> Result<()> {
     if let Some(StepItem::Together(ids)) = &step.in_brief
         && let [id] = ids[..]
     {
-        let _ = writeln!(out, "brief {}", names(&[id], ""));
+        let _ = writeln!(out, "brief {}", one(&id));
     }
     if let Some(notice) = &step.notice {
         let _ = writeln!(out, "if own(): {}", sentence(notice));

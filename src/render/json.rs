@@ -15,7 +15,7 @@ use crate::diagnose::{
     CloseNumbers, Clue, Diagnosis, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Verdict,
 };
 use crate::error::{Error, Result};
-use crate::explain::{Branch, Explanation, Note};
+use crate::explain::{Branch, Explanation};
 use crate::foreign::hidden;
 use crate::graph::{
     CellId, Convention, Graph, NodeId, Op, Origin, PlainSymbols, Precision, Symbols, Term, address_of,
@@ -25,10 +25,10 @@ use crate::input::{self, Rows};
 use crate::json_number::value as number;
 use crate::model::porting::{Difference, Found, PortingMistake, PortingReport};
 use crate::read::{GRAPH_SCHEMA, GRAPH_VERSION};
-use crate::story::{Plane, StepItem, Table};
+use crate::story::{Plane, Step, StepItem, Table};
 use crate::tensor::Tensor;
 
-use super::document::{NumberedStep, numbered};
+use super::document::numbered;
 use super::{Page, Style, base64, document, html};
 
 /// The version of tables.
@@ -61,34 +61,32 @@ impl Serialize for PageObject<'_> {
             Precision::Single(_) => "f32",
         };
         map.serialize_entry("precision", precision)?;
-        if story.graph.is_of_model() {
-            map.serialize_entry("of_model", &true)?;
-        }
+        optional(&mut map, "of_model", story.graph.is_of_model().then_some(true))?;
         // A demo has the same sentences under every convention; the story of a command on a user's numbers has not.
-        if *headed && story.source.is_some() {
-            map.serialize_entry("steps", &steps(self.0))?;
-        }
+        let is_demo = *headed && story.source.is_some();
+        optional(&mut map, "steps", is_demo.then(|| steps(self.0)))?;
         map.serialize_entry("nodes", &nodes.iter().map(node).collect::<Vec<_>>())?;
         let planes: Vec<Value> = story.planes().map(|plane| plane_object(plane, &story.graph)).collect();
-        if !planes.is_empty() {
-            map.serialize_entry("planes", &planes)?;
-        }
+        optional(&mut map, "planes", Some(planes).filter(|planes| !planes.is_empty()))?;
         map.end()
     }
 }
 
+/// An entry that is there only where it has a value.
+fn optional<M: SerializeMap>(
+    map: &mut M,
+    key: &str,
+    value: Option<impl Serialize>,
+) -> std::result::Result<(), M::Error> {
+    value.map_or(Ok(()), |value| map.serialize_entry(key, &value))
+}
+
 /// The steps that have a sentence: their number, the sentence, the notice, and the nodes that are shown.
 fn steps(page: &Page) -> Vec<Value> {
-    let object = |step: &NumberedStep<'_>| {
-        let number = step.number?;
-        let nodes: Vec<&str> = step
-            .step
-            .shown
-            .iter()
-            .flat_map(StepItem::nodes)
-            .map(|id| page.story.graph[id].name.as_str())
-            .collect();
-        Some(json!({ "step": number, "text": step.step.text, "notice": step.step.notice, "nodes": nodes }))
+    let object = |(number, step): &(Option<usize>, &Step)| {
+        let nodes = step.shown.iter().flat_map(StepItem::nodes);
+        let nodes: Vec<&str> = nodes.map(|id| page.story.graph[id].name.as_str()).collect();
+        Some(json!({ "step": (*number)?, "text": step.text, "notice": step.notice, "nodes": nodes }))
     };
     numbered(page).iter().filter_map(object).collect()
 }
@@ -119,18 +117,12 @@ impl Serialize for NodeObject<'_> {
         let table = input::table(graph, id).ok().filter(|_| !is_left_out);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &node.name)?;
-        if let Some(label) = &node.label {
-            map.serialize_entry("label", label)?;
-        }
-        if let Some(step) = &node.step {
-            map.serialize_entry("step", step)?;
-        }
+        optional(&mut map, "label", node.label.as_ref())?;
+        optional(&mut map, "step", node.step.as_ref())?;
         map.serialize_entry("op", node.op.name())?;
         map.serialize_entry("params", &node.op.params())?;
         map.serialize_entry("inputs", &inputs)?;
-        if let Some(collects) = &node.collects {
-            map.serialize_entry("collects", collects)?;
-        }
+        optional(&mut map, "collects", node.collects.as_ref())?;
         map.serialize_entry("formula", &formula(graph, id, Convention::Rows, false))?;
         map.serialize_entry("shape", &[node.shape().rows, node.shape().cols])?;
         map.serialize_entry("rows", &rows.map(|labels| &labels[..]))?;
@@ -142,20 +134,15 @@ impl Serialize for NodeObject<'_> {
             map.serialize_entry("origins", &rows)?;
         }
         // A node of the fast path has further keys: the reason why there are no values, or the type of its values.
-        if node.is_never_formed() {
-            map.serialize_entry("never_formed", &true)?;
-        }
-        if let Some(numbers) = node.typed() {
-            map.serialize_entry("dtype", numbers.dtype().name())?;
-            if stays_in_file {
-                map.serialize_entry("left_out", &format!("{} numbers, in the model's file", node.shape()))?;
-            } else if is_left_out {
-                let name = &node.name;
-                let text =
-                    format!("{} numbers; --only {name} writes them here, --save to a file", node.shape());
-                map.serialize_entry("left_out", &text)?;
+        optional(&mut map, "never_formed", node.is_never_formed().then_some(true))?;
+        optional(&mut map, "dtype", node.typed().map(|numbers| numbers.dtype().name()))?;
+        let left_out = node.typed().filter(|_| is_left_out).map(|_| match stays_in_file {
+            true => format!("{} numbers, in the model's file", node.shape()),
+            false => {
+                format!("{} numbers; --only {} writes them here, --save to a file", node.shape(), node.name)
             }
-        }
+        });
+        optional(&mut map, "left_out", left_out)?;
         map.end()
     }
 }
@@ -216,7 +203,7 @@ const EXPLANATION_VERSION: u32 = 1;
 
 /// All explanations on the pages.
 pub(super) fn explanations(pages: &[Page], command: &str, style: &Style) -> Value {
-    let mut explanations: Vec<Map<String, Value>> = Vec::new();
+    let mut explanations: Vec<Value> = Vec::new();
     for page in pages {
         let graph = &page.story.graph;
         let writer = ExplanationJson { graph, symbols: Symbols::of(graph, style.convention) };
@@ -236,38 +223,37 @@ struct ExplanationJson<'a> {
 
 impl ExplanationJson<'_> {
     /// The keys that every cell has, explained or not.
-    fn cell(&self, cell: CellId) -> Map<String, Value> {
-        let entries = [
-            ("address", Value::from(address_of(self.graph, cell))),
-            ("node", self.graph[cell.node].name.as_str().into()),
-            ("row", (cell.row + 1).into()),
-            ("col", (cell.col + 1).into()),
-            ("symbol", self.symbols.cell(cell).into()),
-            ("value", number(Term::Cell(cell).evaluate(self.graph))),
-            ("equation", formula(self.graph, cell.node, Convention::Rows, false).into()),
-        ];
-        entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+    fn cell(&self, cell: CellId) -> Value {
+        json!({
+            "address": address_of(self.graph, cell),
+            "node": self.graph[cell.node].name,
+            "row": cell.row + 1,
+            "col": cell.col + 1,
+            "symbol": self.symbols.cell(cell),
+            "value": number(Term::Cell(cell).evaluate(self.graph)),
+            "equation": formula(self.graph, cell.node, Convention::Rows, false),
+        })
     }
 
-    fn explanation(&self, explanation: &Explanation) -> Map<String, Value> {
-        let mut entry = self.cell(explanation.cell);
+    fn explanation(&self, explanation: &Explanation) -> Value {
         let notation = PlainSymbols { symbols: &self.symbols };
-        let note = |note: &Note| Value::from(note.text(self.graph, |x| x.to_string()));
-        entry.insert("symbolic".into(), written(&explanation.term, &notation).into());
-        entry.insert("term".into(), self.term(&explanation.term));
-        entry.insert("notes".into(), explanation.notes.iter().map(note).collect());
-        entry.insert("operands".into(), explanation.operands.iter().map(|one| self.branch(one)).collect());
-        entry
+        let notes = explanation.notes.iter().map(|note| note.text(self.graph, |x| x.to_string()));
+        let more = json!({
+            "symbolic": written(&explanation.term, &notation),
+            "term": self.term(&explanation.term),
+            "notes": notes.collect::<Vec<_>>(),
+            "operands": explanation.operands.iter().map(|one| self.branch(one)).collect::<Vec<_>>(),
+        });
+        merged([self.cell(explanation.cell), more])
     }
 
     fn branch(&self, branch: &Branch) -> Value {
-        let (state, mut entry) = match branch {
+        let (state, entry) = match branch {
             Branch::Explained(explanation) => ("explained", self.explanation(explanation)),
             Branch::Repeated(cell) => ("repeated", self.cell(*cell)),
             Branch::Further(cell) => ("further", self.cell(*cell)),
         };
-        entry.insert("state".into(), state.into());
-        Value::Object(entry)
+        merged([entry, json!({ "state": state })])
     }
 
     /// A term as one key, its operation, with its parts.
@@ -321,18 +307,16 @@ const DIAGNOSIS_VERSION: u64 = 1;
 /// If `out` cannot be written.
 pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dyn Write) -> Result<()> {
     let wrong = of.first_wrong();
-    let mut object = headed(file);
-    let rest = [
-        ("verdict", Value::from(of.verdict())),
-        ("first_wrong", wrong.map_or(Value::Null, |node| node.name.as_str().into())),
-        ("mistakes", wrong.map_or(json!([]), |node| mistakes(&node.mistakes))),
-        ("nodes", of.nodes.iter().map(|judged| node(judged, right)).collect()),
-        ("undetectable", of.undetectable.iter().map(|mistake| mistake.id).collect()),
-        ("too_coarse", of.too_coarse.iter().map(|mistake| mistake.id).collect()),
-        ("pairs_tried", of.pairs_tried.into()),
-    ];
-    object.extend(rest.map(|(key, value)| (key.to_string(), value)));
-    finish(&Value::Object(object), out)
+    let rest = json!({
+        "verdict": of.verdict(),
+        "first_wrong": wrong.map(|node| &node.name),
+        "mistakes": wrong.map_or(json!([]), |node| mistakes(&node.mistakes)),
+        "nodes": of.nodes.iter().map(|judged| node(judged, right)).collect::<Vec<_>>(),
+        "undetectable": of.undetectable.iter().map(|mistake| mistake.id).collect::<Vec<_>>(),
+        "too_coarse": of.too_coarse.iter().map(|mistake| mistake.id).collect::<Vec<_>>(),
+        "pairs_tried": of.pairs_tried,
+    });
+    finish(&merged([headed(file), rest]), out)
 }
 
 /// Writes an object for a file that cannot be judged, with its verdict (`unusable` or `ignored`) and the reason.
@@ -340,20 +324,18 @@ pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dy
 /// # Errors
 /// If `out` cannot be written.
 pub fn unusable(file: &str, verdict: &str, why: &str, out: &mut dyn Write) -> Result<()> {
-    let mut object = headed(Some(file));
-    object.insert("verdict".into(), verdict.into());
-    object.insert("error".into(), why.into());
-    finish(&Value::Object(object), out)
+    finish(&merged([headed(Some(file)), json!({ "verdict": verdict, "error": why })]), out)
 }
 
-fn headed(file: Option<&str>) -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert("schema".into(), DIAGNOSIS_SCHEMA.into());
-    object.insert("version".into(), DIAGNOSIS_VERSION.into());
-    if let Some(file) = file {
-        object.insert("file".into(), file.into());
-    }
-    object
+fn headed(file: Option<&str>) -> Value {
+    let head = json!({ "schema": DIAGNOSIS_SCHEMA, "version": DIAGNOSIS_VERSION });
+    merged([Some(head), file.map(|file| json!({ "file": file }))].into_iter().flatten())
+}
+
+/// The entries of some objects, one after the other, as one object.
+fn merged(objects: impl IntoIterator<Item = Value>) -> Value {
+    let entries = |object| if let Value::Object(entries) = object { entries } else { Map::new() };
+    Value::Object(objects.into_iter().flat_map(entries).collect())
 }
 
 fn mistakes(named: &[NamedMistake]) -> Value {
@@ -373,56 +355,43 @@ fn mistakes(named: &[NamedMistake]) -> Value {
 }
 
 fn node(judged: &JudgedNode, right: &Graph) -> Value {
-    let mut object = json!({ "name": judged.name });
-    match &judged.verdict {
-        Verdict::Right(distance) => {
-            object["verdict"] = "right".into();
-            measured(&mut object, distance, right);
-        }
-        Verdict::AnotherForm(form) => {
-            object["verdict"] = "another-form".into();
-            object["form"] = form.id.into();
-        }
+    let (verdict, details) = match &judged.verdict {
+        Verdict::Right(distance) => ("right", measured(distance, right)),
+        Verdict::AnotherForm(form) => ("another-form", json!({ "form": form.id })),
         Verdict::Close(CloseNumbers { distance, beyond, half }) => {
-            object["verdict"] = "close".into();
-            object["stored_as"] = half.name.into();
-            object["beyond"] = json!({});
-            measured(&mut object["beyond"], beyond, right);
-            object["beyond"]["allowed"] = number(beyond.difference.allowed);
-            measured(&mut object, distance, right);
+            let allowed = json!({ "allowed": number(beyond.difference.allowed) });
+            let beyond = merged([measured(beyond, right), allowed]);
+            let head = json!({ "stored_as": half.name, "beyond": beyond });
+            ("close", merged([head, measured(distance, right)]))
         }
-        Verdict::Follows => object["verdict"] = "follows".into(),
-        Verdict::Wrong(distance) => {
-            object["verdict"] = "wrong".into();
-            measured(&mut object, distance, right);
-        }
+        Verdict::Follows => ("follows", json!({})),
+        Verdict::Wrong(distance) => ("wrong", measured(distance, right)),
         Verdict::OtherShape(yours, expected) => {
-            object["verdict"] = "other-shape".into();
-            object["shape"] = json!([yours.rows, yours.cols]);
-            object["expected_shape"] = json!([expected.rows, expected.cols]);
+            let shapes = [yours, expected].map(|shape| [shape.rows, shape.cols]);
+            ("other-shape", json!({ "shape": shapes[0], "expected_shape": shapes[1] }))
         }
         Verdict::OtherCount(yours, expected) => {
-            object["verdict"] = "other-count".into();
-            object["matrices"] = (*yours).into();
-            object["expected_matrices"] = (*expected).into();
+            ("other-count", json!({ "matrices": yours, "expected_matrices": expected }))
         }
-        Verdict::Unjudged => object["verdict"] = "unjudged".into(),
-    }
-    object["mistakes"] = mistakes(&judged.mistakes);
-    object["read_as"] = json!(judged.read_as);
-    object["resembles"] = match &judged.resembles {
-        None => Value::Null,
-        Some(Resemblance::Zeros) => "zeros".into(),
-        Some(Resemblance::NotANumber) => "nan".into(),
-        Some(Resemblance::EvenWeights) => "even-weights".into(),
-        Some(Resemblance::Node(name)) => json!({ "node": name }),
+        Verdict::Unjudged => ("unjudged", json!({})),
     };
-    object["clues"] = judged.clues.iter().map(Clue::sentence).collect();
-    object["evidence"] = judged.evidence.iter().map(|cell| evidence(cell, right)).collect();
-    object["half_precision"] = judged.half.map_or(Value::Null, |half| half.name.into());
-    object["too_few_digits"] = judged.too_few_digits.into();
-    object["may_be_chance"] = judged.may_be_chance.into();
-    object
+    let resembles = judged.resembles.as_ref().map(|resemblance| match resemblance {
+        Resemblance::Zeros => json!("zeros"),
+        Resemblance::NotANumber => json!("nan"),
+        Resemblance::EvenWeights => json!("even-weights"),
+        Resemblance::Node(name) => json!({ "node": name }),
+    });
+    let rest = json!({
+        "mistakes": mistakes(&judged.mistakes),
+        "read_as": judged.read_as,
+        "resembles": resembles,
+        "clues": judged.clues.iter().map(Clue::sentence).collect::<Vec<_>>(),
+        "evidence": judged.evidence.iter().map(|cell| evidence(cell, right)).collect::<Vec<_>>(),
+        "half_precision": judged.half.map(|half| half.name),
+        "too_few_digits": judged.too_few_digits,
+        "may_be_chance": judged.may_be_chance,
+    });
+    merged([json!({ "name": judged.name, "verdict": verdict }), details, rest])
 }
 
 /// A cell: the number found, the right number, and the number that the closest mistake gives.
@@ -436,17 +405,19 @@ fn evidence(cell: &Evidence, right: &Graph) -> Value {
 }
 
 /// The distance of a node from the reference, and its cell.
-fn measured(object: &mut Value, Distance { node, difference }: &Distance, right: &Graph) {
+fn measured(Distance { node, difference }: &Distance, right: &Graph) -> Value {
     let address = |(row, col): (usize, usize)| {
         right.find(node).map(|node| address_of(right, CellId { node, row, col }))
     };
-    object["largest"] = number(difference.max);
-    object["yours"] = number(difference.yours);
-    object["right"] = number(difference.expected);
-    object["at"] = json!(address(difference.at));
-    object["first"] = json!(address(difference.first));
-    object["cells"] = difference.cells.into();
-    object["of"] = difference.of.into();
+    json!({
+        "largest": number(difference.max),
+        "yours": number(difference.yours),
+        "right": number(difference.expected),
+        "at": address(difference.at),
+        "first": address(difference.first),
+        "cells": difference.cells,
+        "of": difference.of,
+    })
 }
 
 // A diagnosis of a port as JSON.
@@ -541,17 +512,15 @@ pub(super) fn write_live(pages: &[Page], command: &str, style: &Style, out: &mut
 
 /// The data of a story, as JSON.
 fn opening(page: &Page, command: &str, style: &Style) -> Result<String> {
-    let without = || "leave out --live: the page then shows where each number came from".to_string();
-    let page = &page
-        .computing
-        .as_ref()
-        .map_or_else(|| page.clone(), |story| Page { story: (**story).clone(), ..page.clone() });
+    let without = "leave out --live: the page then shows where each number came from";
+    let story = page.computing.as_deref().unwrap_or(&page.story).clone();
+    let page = &Page { story, ..page.clone() };
     // All of its numbers, whatever the page shows.
     let whole = Page { headed: false, ..Page::whole(page.story.clone()) };
     let mut graph = Vec::new();
     write(&[whole], command, &mut graph)?;
     let unreadable = |error: serde_json::Error| Error::new(format!("the page cannot be written: {error}"));
     let graph = serde_json::from_slice(&graph).map_err(unreadable)?;
-    let opening = Opening::new(page, style, graph).map_err(|error| error.help(without()))?;
+    let opening = Opening::new(page, style, graph).map_err(|error| error.help(without))?;
     serde_json::to_string(&opening).map_err(unreadable)
 }

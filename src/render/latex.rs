@@ -4,13 +4,12 @@ use crate::explain::{Branch, Explanation};
 use crate::graph::{CellId, Equation, Function, Notation, Symbols, written};
 use crate::story::{Digits, Table};
 
-use super::digits;
-use super::document::Markup;
+use super::document::{Markup, Part};
 use super::explanation::{Derivation, ExplanationWriter, Sign, SymbolicCells};
 use super::latex_math::{escaped, indexed, is_name, math, number};
-use super::plane::Drawing;
 use super::style::is_in_name;
 use super::view::{HATCH, View};
+use super::{digits, paragraphs};
 
 /// The characters of a table of words that fill the line of an article, about.
 const LINE_OF_WORDS: usize = 66;
@@ -40,37 +39,31 @@ fn equation(equation: &Equation) -> String {
     display(&formula, shown_width(&formula))
 }
 
-/// LaTeX written so far.
+/// The paragraphs of LaTeX written so far.
 #[derive(Default)]
-pub(super) struct Latex {
-    text: String,
-}
+pub(super) struct Latex(Vec<String>);
 
 impl Latex {
-    fn paragraph(&mut self, text: &str) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
-        self.text.push_str(text);
-        self.text.push('\n');
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
+        self.0.extend(equations.iter().map(equation).chain(matrices.iter().map(matrix)));
     }
+}
 
-    /// A matrix with its labels in a row above and a column beside it.
-    fn matrix(&mut self, view: &View) {
-        let label = |text: &String| format!("\\text{{{}}}", prose(text));
-        let header: Vec<String> = view.cols.iter().map(label).collect();
-        let mut lines = vec![format!("{} & {} \\\\ \\hline", math(&view.name), header.join(" & "))];
-        for (i, (row, cells)) in view.rows.iter().zip(&view.cells).enumerate() {
-            let note = view.notes.get(i).filter(|note| !note.is_empty());
-            let note = note.map_or(String::new(), |note| format!(" & {}", label(note)));
-            let cells: Vec<String> =
-                cells.iter().map(|cell| number(cell.text.replace(HATCH, "").trim())).collect();
-            lines.push(format!("{} & {}{note} \\\\", label(row), cells.join(" & ")));
-        }
-        let columns = "r".repeat(view.cols.len()) + if view.notes.is_empty() { "" } else { "l" };
-        let array = format!("\\begin{{array}}{{l|{columns}}}\n{}\n\\end{{array}}", lines.join("\n"));
-        self.paragraph(&display(&array, width_of(view)));
+/// A matrix with its labels in a row above and a column beside it.
+fn matrix(view: &View) -> String {
+    let label = |text: &String| format!("\\text{{{}}}", prose(text));
+    let header: Vec<String> = view.cols.iter().map(label).collect();
+    let mut lines = vec![format!("{} & {} \\\\ \\hline", math(&view.name), header.join(" & "))];
+    for (i, (row, cells)) in view.rows.iter().zip(&view.cells).enumerate() {
+        let note = view.notes.get(i).filter(|note| !note.is_empty());
+        let note = note.map_or(String::new(), |note| format!(" & {}", label(note)));
+        let cells: Vec<String> =
+            cells.iter().map(|cell| number(cell.text.replace(HATCH, "").trim())).collect();
+        lines.push(format!("{} & {}{note} \\\\", label(row), cells.join(" & ")));
     }
+    let columns = "r".repeat(view.cols.len()) + if view.notes.is_empty() { "" } else { "l" };
+    let array = format!("\\begin{{array}}{{l|{columns}}}\n{}\n\\end{{array}}", lines.join("\n"));
+    display(&array, width_of(view))
 }
 
 /// The approximate width of a matrix in characters, with its labels and the space between its columns.
@@ -87,8 +80,9 @@ fn width_of(view: &View) -> usize {
     labels + (0..view.cols.len()).map(column).sum::<usize>() + notes
 }
 
-/// The columns of a table of words: as wide as their words, or, if these do not fit the line, in proportion to them.
-fn columns_of(table: &Table) -> Vec<ColumnSpec> {
+/// For each column of a table of words the characters in a line, about, if its words do not fit the line, in proportion to them; `None`
+/// for one that is not broken.
+fn broken_columns(table: &Table) -> Vec<Option<usize>> {
     let cells = |j: usize| table.rows.iter().chain([&table.header]).filter_map(move |row| row.get(j));
     let width = |j: usize| cells(j).map(|cell| cell.chars().count()).max().unwrap_or(0).min(60);
     let widths: Vec<usize> = (0..table.header.len()).map(width).collect();
@@ -102,47 +96,20 @@ fn columns_of(table: &Table) -> Vec<ColumnSpec> {
     for (j, width) in widths.iter().enumerate() {
         *if is_narrow(j) { &mut narrow } else { &mut wide } += width;
     }
-    let column = |j: usize| match (is_narrow(j), narrow + wide > LINE_OF_WORDS) {
-        _ if table.numbers.contains(&j) => ColumnSpec::Numbers,
-        (false, true) => {
-            let room = LINE_OF_WORDS.saturating_sub(narrow).max(LINE_OF_WORDS / 3);
-            // A word that is wider than its column would run into the next; then the table is scaled down.
-            ColumnSpec::Broken((room * widths[j]).div_ceil(wide).max(longest_word(j) + 1))
-        }
-        _ => ColumnSpec::Words,
+    let room = LINE_OF_WORDS.saturating_sub(narrow).max(LINE_OF_WORDS / 3);
+    let column = |j: usize| {
+        // A word that is wider than its column would run into the next; then the table is scaled down.
+        let width = || (room * widths[j]).div_ceil(wide).max(longest_word(j) + 1);
+        (!is_narrow(j) && narrow + wide > LINE_OF_WORDS).then(width)
     };
     (0..widths.len()).map(column).collect()
 }
 
-/// A column of a table of words.
-enum ColumnSpec {
-    /// At the right, on one line.
-    Numbers,
-    /// At the left, on one line.
-    Words,
-    /// At the left, broken into lines of about this many characters.
-    Broken(usize),
-}
-
-impl ColumnSpec {
-    /// The column's specification for `tabular`.
-    fn text(&self) -> String {
-        match self {
-            ColumnSpec::Numbers => "r".to_string(),
-            ColumnSpec::Words => "l".to_string(),
-            ColumnSpec::Broken(width) => {
-                format!("p{{{:.3}\\linewidth}}", *width as f64 / LINE_OF_WORDS as f64)
-            }
-        }
-    }
-}
-
 /// The rows of a table, as many together as fit on a page.
-fn pages<'a>(table: &'a Table, columns: &[ColumnSpec]) -> Vec<&'a [Vec<String>]> {
+fn pages<'a>(table: &'a Table, columns: &[Option<usize>]) -> Vec<&'a [Vec<String>]> {
     let lines = |row: &Vec<String>| {
-        let of_cell = |(cell, column): (&String, &ColumnSpec)| match column {
-            ColumnSpec::Broken(width) => cell.chars().count().div_ceil(*width),
-            _ => 1,
+        let of_cell = |(cell, column): (&String, &Option<usize>)| {
+            column.map_or(1, |width| cell.chars().count().div_ceil(width))
         };
         row.iter().zip(columns).map(of_cell).max().unwrap_or(1).max(1)
     };
@@ -159,68 +126,64 @@ fn pages<'a>(table: &'a Table, columns: &[ColumnSpec]) -> Vec<&'a [Vec<String>]>
 }
 
 impl Markup for Latex {
-    fn title(&mut self, title: &str, source: Option<&str>) {
-        self.paragraph(&format!("\\section*{{{}}}", prose(title)));
-        if let Some(source) = source {
-            self.paragraph(&format!("{{\\sloppy\\emph{{{}}}\\par}}", prose(source)));
-        }
-    }
-
-    fn step(&mut self, number: usize, text: &str) {
-        self.paragraph(&format!("{{\\sloppy\\textbf{{{number}.}} {}\\par}}", prose(text)));
-    }
-
-    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
-        equations.iter().for_each(|each| self.paragraph(&equation(each)));
-        matrices.iter().for_each(|view| self.matrix(view));
-    }
-
-    fn drawing(&mut self, drawing: &Drawing) {
-        let lines = drawing.lines_in_latex().join("\n");
-        self.paragraph(&format!("{{\\footnotesize\n\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}\n}}"));
-    }
-
-    fn table(&mut self, table: &Table) {
-        let row = |cells: &Vec<String>| {
-            let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
-            format!("{} \\\\", cells.join(" & "))
+    fn write(&mut self, part: Part<'_>) {
+        let paragraph = match part {
+            Part::Title(title, source) => {
+                self.0.push(format!("\\section*{{{}}}", prose(title)));
+                let emphasised = |source| format!("{{\\sloppy\\emph{{{}}}\\par}}", prose(source));
+                return self.0.extend(source.map(emphasised));
+            }
+            Part::Computed(nodes) => {
+                return nodes.iter().for_each(|node| {
+                    self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
+                });
+            }
+            Part::Together(equations, matrices) => return self.together(equations, matrices),
+            Part::Folded(equations, _) => return self.together(equations, &[]),
+            Part::Columns(equations, view) => return self.together(equations, std::slice::from_ref(view)),
+            Part::Table(table) => return self.0.extend(tables(table)),
+            Part::Explained(writer) => return self.0.extend(explanations(writer)),
+            Part::Story | Part::Picture(_) => return,
+            Part::Step(number, text) => format!("{{\\sloppy\\textbf{{{number}.}} {}\\par}}", prose(text)),
+            Part::Drawing(drawing) => {
+                let lines = drawing.lines_in_latex().join("\n");
+                format!("{{\\footnotesize\n\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}\n}}")
+            }
+            Part::Symbolic(cells) => symbolic(cells),
+            Part::Notice(text) => format!("\\begin{{quote}}\\sloppy {}\\end{{quote}}", prose(text)),
+            Part::Note(text) => format!("{{\\sloppy\\emph{{Note.}} {}\\par}}", prose(text)),
+            Part::Pointer(remarks, command) => {
+                format!("\\emph{{{}:}} \\texttt{{{}}}", prose(remarks), escaped(command))
+            }
         };
-        let columns = columns_of(table);
-        let specification: String = columns.iter().map(ColumnSpec::text).collect();
-        // A table does not break across pages, so a long one is written as several.
-        for rows in pages(table, &columns) {
-            let mut lines = vec![format!("{} \\hline", row(&table.header))];
-            lines.extend(rows.iter().map(row));
-            let tabular =
-                format!("\\begin{{tabular}}{{{specification}}}\n{}\n\\end{{tabular}}", lines.join("\n"));
-            self.paragraph(&fitted(&tabular));
-        }
-    }
-
-    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
-        explanations(writer).iter().for_each(|paragraph| self.paragraph(paragraph));
-    }
-
-    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
-        self.paragraph(&self::symbolic(symbolic));
-    }
-
-    fn notice(&mut self, text: &str) {
-        self.paragraph(&format!("\\begin{{quote}}\\sloppy {}\\end{{quote}}", prose(text)));
-    }
-
-    fn note(&mut self, text: &str) {
-        self.paragraph(&format!("{{\\sloppy\\emph{{Note.}} {}\\par}}", prose(text)));
-    }
-
-    fn pointer(&mut self, remarks: &str, command: &str) {
-        self.paragraph(&format!("\\emph{{{}:}} \\texttt{{{}}}", prose(remarks), escaped(command)));
+        self.0.push(paragraph);
     }
 
     fn finish(&mut self) -> String {
-        let text = std::mem::take(&mut self.text);
+        let text = paragraphs(&self.0);
         format!("{}{text}", needs(&text))
     }
+}
+
+/// A table of words. A table does not break across pages, so a long one is written as several.
+fn tables(table: &Table) -> Vec<String> {
+    let row = |cells: &Vec<String>| {
+        let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
+        format!("{} \\\\", cells.join(" & "))
+    };
+    let columns = broken_columns(table);
+    let specification = columns.iter().enumerate().map(|(j, broken)| match broken {
+        Some(width) => format!("p{{{:.3}\\linewidth}}", *width as f64 / LINE_OF_WORDS as f64),
+        None if table.numbers.contains(&j) => "r".to_string(),
+        None => "l".to_string(),
+    });
+    let specification: String = specification.collect();
+    let tabular = |rows: &[Vec<String>]| {
+        let mut lines = vec![format!("{} \\hline", row(&table.header))];
+        lines.extend(rows.iter().map(row));
+        fitted(&format!("\\begin{{tabular}}{{{specification}}}\n{}\n\\end{{tabular}}", lines.join("\n")))
+    };
+    pages(table, &columns).into_iter().map(tabular).collect()
 }
 
 // The width of formulas in LaTeX, and displays that are scaled down to the width of the line.
@@ -517,14 +480,6 @@ fn terms_of(text: &str) -> Vec<String> {
     terms
 }
 
-/// The sign before a line.
-fn relation(sign: Sign) -> &'static str {
-    match sign {
-        Sign::Equal => "=",
-        Sign::Rounded => "\\approx",
-    }
-}
-
 /// The rows of a formula that is broken.
 fn rows(line: &str) -> std::str::Split<'_, &'static str> {
     line.split(" \\\\\n")
@@ -572,8 +527,11 @@ fn tell(writer: &ExplanationWriter<'_>, explanation: &Explanation, paragraphs: &
     let Derivation { lines: texts, with, notes } =
         writer.worked(explanation, &symbols, |digits| terms(digits, true));
     let symbol_of = cell_symbol(&writer.symbols, explanation.cell);
-    let mut lines: Vec<String> =
-        texts.iter().map(|(sign, text)| format!("  &{} {}", relation(*sign), broken(text))).collect();
+    let line = |(sign, text): &(Sign, String)| {
+        let sign = if *sign == Sign::Equal { "=" } else { "\\approx" };
+        format!("  &{sign} {}", broken(text))
+    };
+    let mut lines: Vec<String> = texts.iter().map(line).collect();
     lines[0] = format!("{symbol_of} {}", lines[0].trim_start());
     if let Some((name, is, value)) = with {
         lines.push(format!("\\text{{with }} {name} &= {is} = {value}"));

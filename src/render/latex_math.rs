@@ -206,51 +206,19 @@ fn eighths(character: char) -> usize {
     "▏▎▍▌▋▊▉█".chars().position(|bar| bar == character).map_or(0, |at| at + 1)
 }
 
+/// Characters, each before its mathematical command.
+const COMMANDS: &str = "
+    − -  ∞ \\infty  × \\times  · \\cdot  ∘ \\circ  ≤ \\le  ≥ \\ge  ≠ \\ne  → \\to  ← \\gets  ↦ \\mapsto
+    ∈ \\in  ≈ \\approx  ℝ \\mathbf{R}  √ \\surd  Δ \\Delta  δ \\delta  Σ \\Sigma  σ \\sigma  θ \\theta
+    β \\beta  λ \\lambda  φ \\varphi  ε \\varepsilon  ′ '  ᵀ ^{\\top}  ⁿ ^n  ˣ ^x  ⁰ ^0  ¹ ^1  ² ^2  ³ ^3
+    ⁴ ^4  ⁵ ^5  ⁶ ^6  ⁷ ^7  ⁸ ^8  ⁹ ^9  ⁻ ^-  … \\dots
+";
+
 /// The mathematical command for a character.
 pub(super) fn symbol(character: char) -> Option<&'static str> {
-    Some(match character {
-        '−' => "-",
-        '∞' => "\\infty",
-        '×' => "\\times",
-        '·' => "\\cdot",
-        '∘' => "\\circ",
-        '≤' => "\\le",
-        '≥' => "\\ge",
-        '≠' => "\\ne",
-        '→' => "\\to",
-        '←' => "\\gets",
-        '↦' => "\\mapsto",
-        '∈' => "\\in",
-        '≈' => "\\approx",
-        'ℝ' => "\\mathbf{R}",
-        '√' => "\\surd",
-        'Δ' => "\\Delta",
-        'δ' => "\\delta",
-        'Σ' => "\\Sigma",
-        'σ' => "\\sigma",
-        'θ' => "\\theta",
-        'β' => "\\beta",
-        'λ' => "\\lambda",
-        'φ' => "\\varphi",
-        'ε' => "\\varepsilon",
-        '′' => "'",
-        'ᵀ' => "^{\\top}",
-        'ⁿ' => "^n",
-        'ˣ' => "^x",
-        '⁰' => "^0",
-        '¹' => "^1",
-        '²' => "^2",
-        '³' => "^3",
-        '⁴' => "^4",
-        '⁵' => "^5",
-        '⁶' => "^6",
-        '⁷' => "^7",
-        '⁸' => "^8",
-        '⁹' => "^9",
-        '⁻' => "^-",
-        '…' => "\\dots",
-        _ => return None,
-    })
+    let mut words = COMMANDS.split_whitespace();
+    std::iter::from_fn(|| words.next().zip(words.next()))
+        .find_map(|(known, command)| known.starts_with(character).then_some(command))
 }
 
 /// A name as mathematics, with its subscript: `W_{Q}`, `x_{12}`.

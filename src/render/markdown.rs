@@ -1,31 +1,18 @@
 //! Stories as Markdown: headings, equations in code, tables with pipes.
 
-use super::document::Markup;
-use super::explanation::{ExplanationWriter, SymbolicCells};
-use super::plane::Drawing;
+use super::document::{Markup, Part};
 use super::view::{HATCH, View};
-use super::{Charset, tree};
+use super::{Charset, paragraphs, tree};
 use crate::graph::Equation;
-use crate::story::Table;
 
 /// Blocks of code are drawn at this width, whatever the screen.
 const WIDTH: usize = 90;
 
-/// Markdown written so far.
+/// The paragraphs of Markdown written so far.
 #[derive(Default)]
-pub(super) struct Markdown {
-    text: String,
-}
+pub(super) struct Markdown(Vec<String>);
 
 impl Markdown {
-    fn paragraph(&mut self, text: &str) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
-        self.text.push_str(text);
-        self.text.push('\n');
-    }
-
     fn grid(&mut self, header: &[String], rows: &[Vec<String>], numbers: bool) {
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|cell| escaped(cell.trim())).collect();
@@ -35,7 +22,7 @@ impl Markdown {
             (0..header.len()).map(|i| if numbers && i > 0 { "---:" } else { "---" }).collect();
         let mut lines = vec![line(header), format!("| {} |", rule.join(" | "))];
         lines.extend(rows.iter().map(|row| line(row)));
-        self.paragraph(&lines.join("\n"));
+        self.0.push(lines.join("\n"));
     }
 
     fn matrix(&mut self, view: &View) {
@@ -49,6 +36,11 @@ impl Markdown {
             rows.iter_mut().zip(&view.notes).for_each(|(row, note)| row.push(note.clone()));
         }
         self.grid(&header, &rows, true);
+    }
+
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
+        self.0.extend(equations.iter().map(|equation| code(&equation.to_string())));
+        matrices.iter().for_each(|view| self.matrix(view));
     }
 }
 
@@ -93,54 +85,42 @@ fn fenced(lines: &str) -> String {
 }
 
 impl Markup for Markdown {
-    fn title(&mut self, title: &str, source: Option<&str>) {
-        self.paragraph(&format!("## {}", escaped(title)));
-        if let Some(source) = source {
-            self.paragraph(&format!("*{}*", escaped(source)));
-        }
-    }
-
-    fn step(&mut self, number: usize, text: &str) {
-        self.paragraph(&format!("**{number}.** {}", escaped(text)));
-    }
-
-    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
-        equations.iter().for_each(|equation| self.paragraph(&code(&equation.to_string())));
-        matrices.iter().for_each(|view| self.matrix(view));
-    }
-
-    fn drawing(&mut self, drawing: &Drawing) {
-        self.paragraph(&fenced(&drawing.lines().join("\n")));
-    }
-
-    fn table(&mut self, table: &Table) {
-        self.grid(&table.header, &table.rows, false);
-    }
-
-    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
-        for block in tree::blocks(writer, WIDTH, Charset::Utf8, false) {
-            let lines: Vec<&str> = block.lines.iter().map(|line| line.trim_end()).collect();
-            self.paragraph(&fenced(&lines.join("\n")));
-        }
-    }
-
-    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
-        self.paragraph(&fenced(&symbolic.lines().join("\n")));
-    }
-
-    fn notice(&mut self, text: &str) {
-        self.paragraph(&format!("> {}", escaped(text)));
-    }
-
-    fn note(&mut self, text: &str) {
-        self.paragraph(&format!("*Note.* {}", escaped(text)));
-    }
-
-    fn pointer(&mut self, remarks: &str, command: &str) {
-        self.paragraph(&format!("*{}:* {}", escaped(remarks), code(command)));
+    fn write(&mut self, part: Part<'_>) {
+        let paragraph = match part {
+            Part::Title(title, source) => {
+                self.0.push(format!("## {}", escaped(title)));
+                self.0.extend(source.map(|source| format!("*{}*", escaped(source))));
+                return;
+            }
+            Part::Computed(nodes) => {
+                return nodes.iter().for_each(|node| {
+                    self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
+                });
+            }
+            Part::Together(equations, matrices) => return self.together(equations, matrices),
+            Part::Folded(equations, _) => return self.together(equations, &[]),
+            Part::Columns(equations, view) => return self.together(equations, std::slice::from_ref(view)),
+            Part::Table(table) => return self.grid(&table.header, &table.rows, false),
+            Part::Explained(writer) => {
+                return self.0.extend(tree::blocks(writer, WIDTH, Charset::Utf8, false).iter().map(
+                    |block| {
+                        let lines: Vec<&str> = block.lines.iter().map(|line| line.trim_end()).collect();
+                        fenced(&lines.join("\n"))
+                    },
+                ));
+            }
+            Part::Story | Part::Picture(_) => return,
+            Part::Step(number, text) => format!("**{number}.** {}", escaped(text)),
+            Part::Drawing(drawing) => fenced(&drawing.lines().join("\n")),
+            Part::Symbolic(symbolic) => fenced(&symbolic.lines().join("\n")),
+            Part::Notice(text) => format!("> {}", escaped(text)),
+            Part::Note(text) => format!("*Note.* {}", escaped(text)),
+            Part::Pointer(remarks, command) => format!("*{}:* {}", escaped(remarks), code(command)),
+        };
+        self.0.push(paragraph);
     }
 
     fn finish(&mut self) -> String {
-        std::mem::take(&mut self.text)
+        paragraphs(&self.0)
     }
 }

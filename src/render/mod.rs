@@ -13,7 +13,7 @@ mod tree;
 use std::borrow::Cow;
 use std::io::Write;
 
-use attn_story::render::{digits, document, explanation, heat, plane, style, view};
+use attn_story::render::{digits, document, explanation, plane, style, view};
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
@@ -28,7 +28,6 @@ pub(crate) use json::page_program;
 pub use json::{diagnosis, porting, unusable};
 pub use plot::{Curve, Plot, Scale, plots};
 pub use table::{FileRows, wrapped_text};
-pub(crate) use terminal::{Shading, WindowOfMatrix, window_of_matrix};
 
 /// The bytes of text that a format gathers before it writes: JSON is written piece by piece, and of large matrices people are
 /// shown the edges.
@@ -37,15 +36,7 @@ fn gathered_bytes(pages: &[Page], format: Format) -> u64 {
     let a_cell = match format {
         Format::Csv => 48,
         Format::Numpy => 96,
-        Format::Attn
-        | Format::Json
-        | Format::Table
-        | Format::Markdown
-        | Format::Latex
-        | Format::Html
-        | Format::LiveHtml => {
-            return 0;
-        }
+        _ => return 0,
     };
     // A node that is not recorded cell by cell is refused by the format itself, or shown by its edges.
     let recorded = |page: &Page| -> u64 {
@@ -77,7 +68,14 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
                 .help("--format json has it as data; markdown and latex have it as text"));
         }
         Format::Json => return json::write(pages, command, out),
-        Format::Attn => return data(&attn_page(pages)?, out),
+        Format::Attn => match pages {
+            [page] => return data(&attn::write(&page.story)?, out),
+            _ => {
+                return Err(
+                    Error::new("a file holds one demo").help("ask for one demo, or use another format")
+                );
+            }
+        },
         Format::Numpy => return data(&numpy::pages(pages, style.places), out),
         Format::Csv => return data(&csv_pages(pages)?, out),
         Format::Table => terminal::write_all(pages, style),
@@ -91,8 +89,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
 
 /// Formats for people show text from outside with escapes for invisible characters; data stay as they are.
 fn as_shown(pages: &[Page], format: Format) -> Cow<'_, [Page]> {
-    let is_data = matches!(format, Format::Json | Format::Csv);
-    if is_data || pages.iter().all(|page| page.story.is_visible()) {
+    if matches!(format, Format::Json | Format::Csv) {
         return Cow::Borrowed(pages);
     }
     let shown = |page: &Page| Page { story: page.story.clone().made_visible(), ..page.clone() };
@@ -106,9 +103,9 @@ fn as_shown(pages: &[Page], format: Format) -> Cow<'_, [Page]> {
 pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
     let style = &style.of_document();
     let shown = |(title, table): &(String, Table)| (visible(title).into_owned(), table.made_visible());
-    let shown: Vec<(String, Table)> =
-        if style.format.is_for_people() { parts.iter().map(shown).collect() } else { Vec::new() };
-    let parts = if style.format.is_for_people() { &shown } else { parts };
+    let parts: Cow<'_, [(String, Table)]> =
+        if style.format.is_for_people() { parts.iter().map(shown).collect() } else { parts.into() };
+    let parts = &*parts;
     let text = match style.format {
         Format::Json => return json::write_tables(parts, command, out),
         Format::Csv => return data(&csv_tables(parts), out),
@@ -132,12 +129,9 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
     style.write(&text, out)
 }
 
-/// One story as a demo.
-fn attn_page(pages: &[Page]) -> Result<String> {
-    match pages {
-        [page] => attn::write(&page.story),
-        _ => Err(Error::new("a file holds one demo").help("ask for one demo, or use another format")),
-    }
+/// Paragraphs with a blank line between them.
+fn paragraphs(paragraphs: &[String]) -> String {
+    paragraphs.iter().map(|paragraph| format!("{paragraph}\n")).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes data for programs, which is the same on every screen.

@@ -39,7 +39,7 @@ pub fn plots(plots: &[Plot], style: &Style, out: &mut dyn Write) -> Result<()> {
     let blocks: Vec<Block> = plots.iter().filter_map(|plot| plot.block(style)).collect();
     let widths: Vec<usize> = blocks.iter().map(|block| block.width).collect();
     let mut text = String::new();
-    for row in rows(&widths, style.width) {
+    for row in rows(&widths, style.width, GAP) {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -73,7 +73,11 @@ impl Plot {
         // Right of the drawing there is room for names.
         let cells = vec![vec![CanvasCell::default(); columns + longest]; LINES];
         let mut canvas = Canvas { cells, columns, across, up, style };
-        canvas.draw(&self.curves);
+        // Lines, points over them, and names.
+        let curves = || self.curves.iter().enumerate();
+        curves().for_each(|(number, curve)| canvas.line(number, curve));
+        curves().for_each(|(number, curve)| canvas.marks(number, curve));
+        curves().for_each(|(number, curve)| canvas.name(number, curve));
         let width = margin + columns + longest;
         let mut lines = vec![self.title.clone()];
         for (i, row) in canvas.cells.iter().enumerate() {
@@ -194,14 +198,6 @@ struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
-    /// Draws lines, points over them, and names.
-    fn draw(&mut self, curves: &[Curve]) {
-        let curves = || curves.iter().enumerate();
-        curves().for_each(|(number, curve)| self.line(number, curve));
-        curves().for_each(|(number, curve)| self.marks(number, curve));
-        curves().for_each(|(number, curve)| self.name(number, curve));
-    }
-
     /// The dots of a point, from the left and from the top.
     fn place(&self, (x, y): (f64, f64)) -> (usize, usize) {
         (self.across.dot(x), self.up.dots - 1 - self.up.dot(y))

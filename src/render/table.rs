@@ -27,7 +27,7 @@ pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Bloc
         return apart(views, width, style);
     }
     let height = |blocks: &[Block]| {
-        let rows = rows(&blocks.iter().map(|block| block.width).collect::<Vec<_>>(), width);
+        let rows = rows(&blocks.iter().map(|block| block.width).collect::<Vec<_>>(), width, GAP);
         let tallest = |row: Range<usize>| blocks[row].iter().map(|block| block.lines.len()).max();
         rows.into_iter().filter_map(tallest).sum::<usize>()
     };
@@ -261,7 +261,7 @@ fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
         views.iter().map(|view| with_notes_that_fit(view, width, style.charset)).collect();
     let rows = |gap| {
         let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
-        rows(&widths.collect::<Vec<_>>(), width).len()
+        rows(&widths.collect::<Vec<_>>(), width, GAP).len()
     };
     let fewest = rows(1);
     let gap = [3, 2, 1].into_iter().find(|&gap| rows(gap) == fewest).unwrap_or(1);
@@ -502,8 +502,7 @@ impl Block {
     /// A block of plain lines.
     pub(super) fn plain(lines: Vec<String>) -> Block {
         let width = lines.iter().map(|line| line.width()).max().unwrap_or(0);
-        let pad = |line: String| format!("{line}{}", " ".repeat(width - line.width()));
-        Block { lines: lines.into_iter().map(pad).collect(), width }
+        Block::coloured(lines, width)
     }
 
     /// A block of lines that may hold escapes for colours, padded to this width.
@@ -553,13 +552,8 @@ pub(super) fn visible_width(line: &str) -> usize {
 /// The distance between boxes next to each other.
 pub(super) const GAP: usize = 2;
 
-/// Boxes of these widths from left to right, as many in a row as there is room for: the places of each row.
-pub(super) fn rows(widths: &[usize], room: usize) -> Vec<Range<usize>> {
-    rows_apart(widths, room, GAP)
-}
-
-/// Like [`rows`], for blocks at this distance.
-pub(super) fn rows_apart(widths: &[usize], room: usize, gap: usize) -> Vec<Range<usize>> {
+/// Boxes of these widths from left to right at this distance, as many in a row as there is room for: the places of each row.
+pub(super) fn rows(widths: &[usize], room: usize, gap: usize) -> Vec<Range<usize>> {
     let mut rows: Vec<Range<usize>> = Vec::new();
     let mut used = 0;
     for (i, width) in widths.iter().enumerate() {

@@ -1,23 +1,16 @@
 //! Stories on a terminal.
 
-use std::ops::Range;
-
 use colored::{ColoredString, Colorize};
 
-use crate::graph::{Equation, Graph, NodeId};
-use crate::matrix::{Labels, Matrix};
-use crate::story::{Digits, StepItem, Table};
+use crate::graph::Equation;
+use crate::story::{Step, StepItem};
 use crate::text::ScreenWidth;
 
-use super::document::{ComputedNode, Markup, NumberedStep};
-use super::explanation::{ExplanationWriter, SymbolicCells};
-use super::heat::ShadeColours;
-use super::heat::{Shade, shades_at};
+use super::document::{ComputedNode, Markup, Part};
 use super::plane::Drawing;
 use super::tree::wrapped_prose;
-use super::view::Viewer;
-use super::view::{INDENT, View};
-use super::{Charset, Page, Style, Theme, digits, document, table, tree};
+use super::view::{INDENT, View, Viewer};
+use super::{Page, Style, document, table, tree};
 use table::{Block, Level};
 
 /// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
@@ -101,11 +94,7 @@ impl<'a> Terminal<'a> {
     /// Writes the parts of the step that have come up, with a picture of the plane where there is one.
     fn settle(&mut self, drawing: Option<&Drawing>) {
         let parts = std::mem::take(&mut self.parts);
-        let layout = StepLayout { style: self.style, room: self.room() };
-        let lines = match drawing {
-            Some(drawing) => layout.with_drawing(&parts, drawing),
-            None => layout.lines(&parts),
-        };
+        let lines = StepLayout { style: self.style, room: self.room() }.lines(&parts, drawing);
         if lines.is_empty() {
             return;
         }
@@ -120,104 +109,87 @@ fn painted(style: &Style, text: &str, paint: impl Fn(&str) -> ColoredString) -> 
 }
 
 impl Markup for Terminal<'_> {
-    fn title(&mut self, title: &str, source: Option<&str>) {
-        self.settle(None);
-        self.in_steps = false;
-        if !self.text.is_empty() {
-            self.gap();
-            self.text.push('\n');
+    fn write(&mut self, part: Part<'_>) {
+        // Matrices wait for those after them, and for a picture of the plane.
+        let waits =
+            matches!(part, Part::Computed(_) | Part::Together(..) | Part::Folded(..) | Part::Columns(..));
+        if !(waits || matches!(part, Part::Story | Part::Picture(_) | Part::Drawing(_))) {
+            self.settle(None);
         }
-        self.prose("", "", title, |line| line.bold());
-        if let Some(source) = source {
-            self.prose("", "", source, |line| line.dimmed());
-        }
-    }
-
-    fn step(&mut self, number: usize, text: &str) {
-        self.settle(None);
-        self.in_steps = true;
-        self.gap();
-        let mark = format!("{number:<INDENT$}");
-        self.prose(&mark, &" ".repeat(INDENT), text, |line| line.normal());
-        self.begun = true;
-    }
-
-    fn computed(&mut self, nodes: &[ComputedNode]) {
-        let one = |node: &ComputedNode| StepPart {
-            picture: picture(node, self.room(), self.style),
-            ..StepPart::new(std::slice::from_ref(&node.equation), node.value.iter().cloned().collect())
-        };
-        self.parts.extend(StepPart::together(nodes.iter().map(one).collect()));
-    }
-
-    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
-        self.parts.push(StepPart::new(equations, matrices.to_vec()));
-    }
-
-    fn folded(&mut self, equations: &[Equation], count: usize) {
-        let mut equations = equations.to_vec();
-        if !std::mem::replace(&mut self.pointed, true)
-            && let Some(last) = equations.last_mut()
-        {
-            let pointer = format!("--full shows {}", if count == 1 { "it" } else { "them" });
-            last.right.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
-        }
-        self.parts.push(StepPart { is_folded: true, ..StepPart::new(&equations, Vec::new()) });
-    }
-
-    fn columns(&mut self, equations: &[Equation], view: &View) {
-        self.parts.push(StepPart { are_columns: true, ..StepPart::new(equations, vec![view.clone()]) });
-    }
-
-    fn drawing(&mut self, drawing: &Drawing) {
-        self.settle(Some(drawing));
-    }
-
-    fn table(&mut self, table: &Table) {
-        self.settle(None);
-        self.part();
-        let blocks = if table.shares.is_empty() {
-            table::words(table, self.room(), self.style)
-        } else {
-            table::matrices(&[&View::of_shares(table, self.style)], self.room(), self.style)
-        };
-        blocks.iter().for_each(|block| self.set_in(&block.lines));
-    }
-
-    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
-        self.settle(None);
-        for block in tree::blocks(writer, self.room(), self.style.charset, self.style.colour) {
-            if !self.text.is_empty() {
-                self.gap();
+        match part {
+            Part::Story | Part::Picture(_) => {}
+            Part::Title(title, source) => {
+                self.in_steps = false;
+                if !self.text.is_empty() {
+                    self.gap();
+                    self.text.push('\n');
+                }
+                self.prose("", "", title, |line| line.bold());
+                if let Some(source) = source {
+                    self.prose("", "", source, |line| line.dimmed());
+                }
             }
-            self.set_in(&block.lines);
+            Part::Step(number, text) => {
+                self.in_steps = true;
+                self.gap();
+                self.prose(&format!("{number:<INDENT$}"), &" ".repeat(INDENT), text, |line| line.normal());
+                self.begun = true;
+            }
+            Part::Computed(nodes) => {
+                let one = |node: &ComputedNode| StepPart {
+                    picture: picture(node, self.room(), self.style),
+                    ..StepPart::new(std::slice::from_ref(&node.equation), node.value.as_slice())
+                };
+                self.parts.extend(StepPart::together(nodes.iter().map(one).collect()));
+            }
+            Part::Together(equations, matrices) => self.parts.push(StepPart::new(equations, matrices)),
+            Part::Folded(equations, count) => {
+                let mut part = StepPart { is_folded: true, ..StepPart::new(equations, &[]) };
+                if !std::mem::replace(&mut self.pointed, true)
+                    && let Some(last) = part.equations.last_mut()
+                {
+                    let pointer = format!("--full shows {}", if count == 1 { "it" } else { "them" });
+                    last.right.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
+                }
+                self.parts.push(part);
+            }
+            Part::Columns(equations, view) => {
+                let part = StepPart::new(equations, std::slice::from_ref(view));
+                self.parts.push(StepPart { are_columns: true, ..part });
+            }
+            Part::Drawing(drawing) => self.settle(Some(drawing)),
+            Part::Table(table) => {
+                self.part();
+                let blocks = if table.shares.is_empty() {
+                    table::words(table, self.room(), self.style)
+                } else {
+                    table::matrices(&[&View::of_shares(table, self.style)], self.room(), self.style)
+                };
+                blocks.iter().for_each(|block| self.set_in(&block.lines));
+            }
+            Part::Explained(writer) => {
+                for block in tree::blocks(writer, self.room(), self.style.charset, self.style.colour) {
+                    self.gap();
+                    self.set_in(&block.lines);
+                }
+            }
+            Part::Symbolic(symbolic) => {
+                self.gap();
+                symbolic.lines().iter().for_each(|line| self.line(&self.style.charset.spelled(line)));
+            }
+            Part::Notice(text) => {
+                self.begun = false;
+                let indent = " ".repeat(self.indent());
+                self.prose(&format!("{indent}→ "), &format!("{indent}  "), text, |line| line.magenta());
+            }
+            Part::Note(text) => {
+                self.gap();
+                self.prose("Note: ", "      ", text, |line| line.dimmed());
+            }
+            Part::Pointer(remarks, command) => {
+                self.prose("", "", &format!("{remarks}: {command}"), |line| line.dimmed());
+            }
         }
-    }
-
-    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
-        self.settle(None);
-        self.gap();
-        for line in symbolic.lines() {
-            let line = self.style.charset.spelled(&line).into_owned();
-            self.line(&line);
-        }
-    }
-
-    fn notice(&mut self, text: &str) {
-        self.settle(None);
-        self.begun = false;
-        let indent = " ".repeat(self.indent());
-        self.prose(&format!("{indent}→ "), &format!("{indent}  "), text, |line| line.magenta());
-    }
-
-    fn note(&mut self, text: &str) {
-        self.settle(None);
-        self.gap();
-        self.prose("Note: ", "      ", text, |line| line.dimmed());
-    }
-
-    fn pointer(&mut self, remarks: &str, command: &str) {
-        self.prose("", "", &format!("{remarks}: {command}"), |line| line.dimmed());
     }
 
     fn finish(&mut self) -> String {
@@ -241,8 +213,7 @@ pub(super) fn picture(node: &ComputedNode, room: usize, style: &Style) -> Option
         }
         blocks.push(table::only_box(operand, room, style)?);
     }
-    let equals = if node.operands.len() == 1 { "→" } else { "=" };
-    blocks.push(self::sign(equals, style));
+    blocks.push(self::sign(node.equals(), style));
     blocks.push(table::only_box(value, room, style)?);
     let picture = Block::beside(&blocks, 1, Level::Middles);
     (picture.width <= room).then_some(picture)
@@ -265,37 +236,33 @@ const MOST_TOGETHER: usize = 12;
 
 /// Equations, and the matrices below them.
 #[derive(Default)]
-pub(super) struct StepPart {
-    /// The equations.
-    pub equations: Vec<Equation>,
-    /// The matrices.
-    pub views: Vec<View>,
+struct StepPart {
+    equations: Vec<Equation>,
+    views: Vec<View>,
     /// Operands, signs and result of its only equation in one row.
-    pub picture: Option<Block>,
+    picture: Option<Block>,
     /// Each of its nodes by itself, with its picture, if they may also stand apart.
-    pub each: Vec<StepPart>,
+    each: Vec<StepPart>,
     /// True if the part consists of the equations alone, for matrices that are not shown.
-    pub is_folded: bool,
+    is_folded: bool,
     /// True if each column of the matrix is a node.
-    pub are_columns: bool,
+    are_columns: bool,
 }
 
 /// The layout of the parts of a step.
-pub(super) struct StepLayout<'a> {
-    /// The style.
-    pub style: &'a Style,
+struct StepLayout<'a> {
+    style: &'a Style,
     /// The number of columns of the screen.
-    pub room: usize,
+    room: usize,
 }
 
 impl StepPart {
-    /// Equations and matrices.
-    pub(super) fn new(equations: &[Equation], views: Vec<View>) -> StepPart {
-        StepPart { equations: equations.to_vec(), views, ..StepPart::default() }
+    fn new(equations: &[Equation], views: &[View]) -> StepPart {
+        StepPart { equations: equations.to_vec(), views: views.to_vec(), ..StepPart::default() }
     }
 
     /// Nodes that follow each other: one part, or one for each where a picture stays.
-    pub(super) fn together(mut each: Vec<StepPart>) -> Vec<StepPart> {
+    fn together(mut each: Vec<StepPart>) -> Vec<StepPart> {
         if each.len() < 2 || each.iter().any(StepPart::keeps_its_picture) {
             return each;
         }
@@ -319,14 +286,11 @@ impl StepPart {
 }
 
 impl StepLayout<'_> {
-    /// The parts one below the other, with as few lines as possible.
-    pub(super) fn lines(&self, parts: &[StepPart]) -> Vec<String> {
-        self.spread(parts).lines(parts.len()).0
-    }
-
-    /// The parts, and a picture of the plane below them or next to the last of them.
-    pub(super) fn with_drawing(&self, parts: &[StepPart], drawing: &Drawing) -> Vec<String> {
+    /// The parts with as few lines as possible, and a picture of the plane below them or next to the last of them.
+    fn lines(&self, parts: &[StepPart], drawing: Option<&Drawing>) -> Vec<String> {
         let spread = self.spread(parts);
+        let plane = drawing.map_or(Vec::new(), Drawing::lines);
+        let Some(drawing) = drawing.filter(|_| !plane.is_empty()) else { return spread.lines(parts.len()).0 };
         // The first of these parts, and the lines below them.
         let below = |count: usize, rest: Vec<String>| {
             let (mut lines, ends_open) = spread.lines(count);
@@ -336,11 +300,7 @@ impl StepLayout<'_> {
             lines.extend(rest);
             lines
         };
-        let drawn: Vec<String> = drawing.lines().into_iter().map(|line| format!(" {line}")).collect();
-        if drawn.is_empty() {
-            return spread.lines(parts.len()).0;
-        }
-        let mut best = below(parts.len(), drawn);
+        let mut best = below(parts.len(), plane.iter().map(|line| format!(" {line}")).collect());
         for first in parts.len().saturating_sub(MOST_TOGETHER)..parts.len() {
             let Some(beside) = self.beside(&parts[first..], drawing) else { continue };
             let lines = below(first, beside);
@@ -374,7 +334,7 @@ impl StepLayout<'_> {
         let equations: Vec<String> = equations.iter().map(Equation::to_string).collect();
         let widths: Vec<usize> =
             equations.iter().map(|one| self.style.charset.spelled(one).width()).collect();
-        let rows = table::rows_apart(&widths, self.room, BETWEEN.len());
+        let rows = table::rows(&widths, self.room, BETWEEN.len());
         rows.into_iter().flat_map(|row| self.equation(&equations[row].join(BETWEEN))).collect()
     }
 
@@ -394,27 +354,14 @@ impl StepLayout<'_> {
     }
 
     fn alone(&self, part: &StepPart) -> Vec<String> {
-        if part.are_columns {
-            let mut lines = self.equations(&part.equations);
-            let whole = part.views.first().and_then(|view| table::rows_and_sum(view, self.room, self.style));
-            let boxes = match whole {
-                Some(rows) => vec![rows],
-                None => part
-                    .views
-                    .iter()
-                    .flat_map(|view| table::matrices(&[view], self.room, self.style))
-                    .collect(),
-            };
-            lines.extend(in_rows(&boxes, self.room).into_iter().flat_map(|row| row.lines));
-            return lines;
+        if let (true, [view]) = (part.are_columns, &part.views[..]) {
+            let whole = table::rows_and_sum(view, self.room, self.style).map(|rows| vec![rows]);
+            let boxes = whole.unwrap_or_else(|| table::matrices(&[view], self.room, self.style));
+            return [self.equations(&part.equations), stacked(in_rows(&boxes, self.room))].concat();
         }
         let flowed = self.flowed(&part.equations, &part.views.iter().collect::<Vec<_>>());
         let other = match &part.picture {
-            Some(picture) => {
-                let mut lines = self.equations(&part.equations);
-                lines.extend(picture.lines.iter().cloned());
-                lines
-            }
+            Some(picture) => [self.equations(&part.equations), picture.lines.clone()].concat(),
             None => part.each.iter().map(|part| self.alone(part)).collect::<Vec<_>>().join(&String::new()),
         };
         let is_better = part.keeps_its_picture() || other.len() <= flowed.len();
@@ -422,9 +369,7 @@ impl StepLayout<'_> {
     }
 
     fn flowed(&self, equations: &[Equation], views: &[&View]) -> Vec<String> {
-        let mut lines = self.equations(equations);
-        lines.extend(self.flow(views, self.room).into_iter().flat_map(|row| row.lines));
-        lines
+        [self.equations(equations), stacked(self.flow(views, self.room))].concat()
     }
 
     /// Matrices from left to right, as many in a row as there is room for.
@@ -447,7 +392,7 @@ impl StepLayout<'_> {
             if left > widest {
                 continue;
             }
-            let boxes = Block::coloured(rows.into_iter().flat_map(|row| row.lines).collect(), left);
+            let boxes = Block::coloured(stacked(rows), left);
             let plane = drawing.lines_next_to(boxes.lines.len(), self.room - left - table::GAP);
             if plane.is_empty() {
                 continue;
@@ -458,9 +403,7 @@ impl StepLayout<'_> {
                 best = Some(lines);
             }
         }
-        let mut lines = self.equations(&all_equations(parts));
-        lines.extend(best?);
-        Some(lines)
+        Some([self.equations(&all_equations(parts)), best?].concat())
     }
 }
 
@@ -519,7 +462,11 @@ const STEP_LEFT: usize = 6;
 fn in_rows(boxes: &[Block], room: usize) -> Vec<Block> {
     let widths: Vec<usize> = boxes.iter().map(|block| block.width).collect();
     let row = |row| Block::beside(&boxes[row], table::GAP, Level::Tops);
-    table::rows(&widths, room).into_iter().map(row).collect()
+    table::rows(&widths, room, table::GAP).into_iter().map(row).collect()
+}
+
+fn stacked(rows: Vec<Block>) -> Vec<String> {
+    rows.into_iter().flat_map(|row| row.lines).collect()
 }
 
 /// The equations of several parts; matrices that are all given share one.
@@ -567,15 +514,15 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
     let half = Style { width: (style.width - BETWEEN) / 2, ..*style };
     let steps = document::numbered(page);
     let pointed = pointed_before(&steps, terminal.pointed);
-    let first = steps.iter().position(|step| step.number.is_some()).unwrap_or(steps.len());
+    let first = steps.iter().position(|(number, _)| number.is_some()).unwrap_or(steps.len());
     let lines_of = |at: usize, style: &Style| -> Vec<String> {
         let mut own = Terminal { in_steps: first < at, pointed: pointed[at], ..Terminal::new(style) };
-        document::write_numbered(&steps[at], &Viewer { story: &page.story, style }, &mut own);
+        document::write_numbered(steps[at], &Viewer { story: &page.story, style }, &mut own);
         own.finish().lines().map(str::to_string).collect()
     };
     let pair = |at: usize| -> Option<Vec<String>> {
         // A step without a number belongs to the step above it.
-        let numbered = steps.get(at..at + 2)?.iter().all(|step| step.number.is_some());
+        let numbered = steps.get(at..at + 2)?.iter().all(|(number, _)| number.is_some());
         let blocks = |at| Block::coloured(lines_of(at, &half), half.width);
         numbered.then(|| Block::beside(&[blocks(at), blocks(at + 1)], BETWEEN, Level::Tops).lines)
     };
@@ -601,75 +548,11 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
 }
 
 /// For each step, and for the end: true if the option that shows folded matrices has been named before it.
-fn pointed_before(steps: &[NumberedStep<'_>], mut pointed: bool) -> Vec<bool> {
+fn pointed_before(steps: &[(Option<usize>, &Step)], mut pointed: bool) -> Vec<bool> {
     let mut before = vec![pointed];
-    for step in steps {
-        pointed |= step.step.shown.iter().any(|shown| matches!(shown, StepItem::Folded(_)));
+    for (_, step) in steps {
+        pointed |= step.shown.iter().any(|shown| matches!(shown, StepItem::Folded(_)));
         before.push(pointed);
     }
     before
-}
-
-// Some rows and columns of a matrix as texts with their shades, for a screen that shows a part of it.
-
-/// The look of a cell: hidden by a mask, or colours of the 256-colour palette.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shading {
-    /// Hidden by a mask.
-    pub is_masked: bool,
-    /// The colours of the text and behind it, where the cell is shaded.
-    pub colours: Option<(u8, u8)>,
-}
-
-/// Some rows and columns of a matrix.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct WindowOfMatrix {
-    /// The label of each row, or its number.
-    pub rows: Vec<String>,
-    /// The label of each column, or its number.
-    pub cols: Vec<String>,
-    /// The numbers, row by row, aligned at the point.
-    pub texts: Vec<Vec<String>>,
-    /// Their shades, row by row.
-    pub shades: Vec<Vec<Shading>>,
-}
-
-/// The numbers of a node in these rows and columns; a question mark for each where it has none.
-pub(crate) fn window_of_matrix(
-    graph: &Graph,
-    id: NodeId,
-    (rows, cols): (Range<usize>, Range<usize>),
-    decimals: usize,
-    (charset, theme): (Charset, Theme),
-) -> WindowOfMatrix {
-    let node = &graph[id];
-    let (row_labels, col_labels) = node.labels();
-    let label = |labels: Option<&Labels>, at: usize| {
-        let text = labels.and_then(|labels| labels.get(at)).cloned().unwrap_or_else(|| (at + 1).to_string());
-        charset.spelled(&crate::foreign::visible(&text)).into_owned()
-    };
-    let tensor = node.tensor().filter(|tensor| !tensor.is_stored());
-    let at = |i: usize, j: usize| {
-        tensor.and_then(|tensor| tensor.number(rows.start + i, cols.start + j)).unwrap_or(f64::NAN)
-    };
-    let corner = Matrix::from_fn(rows.len(), cols.len(), at);
-    let mut texts = match tensor {
-        Some(_) => digits::cells(&corner, Digits::Places(decimals), charset),
-        None => vec!["?".to_string(); rows.len() * cols.len()],
-    }
-    .into_iter();
-    let places = |range: &Range<usize>| range.clone().collect::<Vec<usize>>();
-    let mut shades = shades_at(graph, id, &places(&rows), &places(&cols)).into_iter();
-    let mut shading = || {
-        let shade = shades.next().unwrap_or_default();
-        let colours = shade.look(theme).map(|ShadeColours { ink, ground, .. }| (ink, ground));
-        Shading { is_masked: shade == Shade::Masked, colours }
-    };
-    let shades = rows.clone().map(|_| cols.clone().map(|_| shading()).collect()).collect();
-    WindowOfMatrix {
-        texts: rows.clone().map(|_| texts.by_ref().take(cols.len()).collect()).collect(),
-        rows: rows.map(|row| label(row_labels, row)).collect(),
-        cols: cols.map(|col| label(col_labels, col)).collect(),
-        shades,
-    }
 }

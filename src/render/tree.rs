@@ -9,7 +9,7 @@ use crate::explain::{Branch, Explanation, stored_weight};
 use crate::graph::CellId;
 use crate::text::ScreenWidth;
 
-use super::explanation::{Derivation, ExplanationWriter, Operand, PlainTerms};
+use super::explanation::{Derivation, ExplanationWriter, Operand};
 use super::table::{Block, Level};
 use super::{Charset, Style, digits};
 
@@ -41,6 +41,12 @@ struct TreeLine {
     ink: Ink,
 }
 
+impl TreeLine {
+    fn empty() -> TreeLine {
+        TreeLine { before: String::new(), text: String::new(), ink: Ink::Plain }
+    }
+}
+
 /// All explanations, as wide as the room.
 pub(super) fn blocks(
     writer: &ExplanationWriter<'_>,
@@ -53,10 +59,8 @@ pub(super) fn blocks(
     let width = if beside { half } else { room }.min(WIDEST);
     let mut teller = TreeWriter { writer, charset, seen: HashSet::new() };
     let blocks = writer.of.iter().map(|one| {
-        let mut lines = Vec::new();
-        if !one.caption.is_empty() {
-            lines.extend(wrapped(&teller.spelled(&one.caption), "", "", width, Ink::Bold));
-        }
+        let caption = Some(&one.caption).filter(|caption| !caption.is_empty());
+        let mut lines = caption.map_or(Vec::new(), |text| teller.wrapped(text, ("", ""), width, Ink::Bold));
         lines.extend(teller.root(&one.explanation, width));
         block(lines, colour)
     });
@@ -90,93 +94,79 @@ impl TreeWriter<'_> {
         self.charset.spelled(text).into_owned()
     }
 
+    /// A text in lines of this width, with something before the first line and before the others.
+    fn wrapped(&self, text: &str, starts: (&str, &str), width: usize, ink: Ink) -> Vec<TreeLine> {
+        wrapped_at(factor_words, &self.spelled(text), starts, width, ink)
+    }
+
     /// A cell that was asked for: its address, its formula, its operands.
     fn root(&mut self, explanation: &Explanation, width: usize) -> Vec<TreeLine> {
         self.seen.insert(explanation.cell);
         let head = format!("{}   {}", explanation.address, self.writer.equation(explanation.cell));
-        let mut lines = wrapped(&self.spelled(&head), "", "   ", width, Ink::Bold);
-        lines.push(empty(""));
-        let symbol = self.writer.symbols.cell(explanation.cell);
-        lines.extend(self.body(explanation, &symbol, "   ", width));
+        let mut lines = self.wrapped(&head, ("", "   "), width, Ink::Bold);
+        lines.push(TreeLine::empty());
+        let symbol = self.spelled(&self.writer.symbols.cell(explanation.cell));
+        let inside = self.body_and_operands(explanation, &symbol, width.saturating_sub(3));
+        lines.extend(hung("   ", "   ", inside));
+        lines
+    }
+
+    /// The formula, behind an indent where it has no symbol before it, and below it the operands.
+    fn body_and_operands(&mut self, explanation: &Explanation, symbol: &str, width: usize) -> Vec<TreeLine> {
+        let indent = if symbol.is_empty() { "  " } else { "" };
+        let mut lines =
+            hung(indent, indent, self.body(explanation, symbol, width.saturating_sub(indent.len())));
         if !explanation.operands.is_empty() {
-            lines.push(empty(""));
-            lines.extend(self.operands(&explanation.operands, "   ", width));
+            lines.push(TreeLine::empty());
+            lines.extend(self.operands(&explanation.operands, width));
         }
         lines
     }
 
     /// The formula, in symbols and worked out; `symbol` is written before the first sign of equality.
-    fn body(&self, explanation: &Explanation, symbol: &str, before: &str, width: usize) -> Vec<TreeLine> {
-        let symbols = PlainTerms::symbols(self.writer);
-        let numbers = |digits| PlainTerms::numbers(self.writer, digits);
-        let Derivation { lines: texts, with, notes } = self.writer.worked(explanation, &symbols, numbers);
-        let symbol = self.spelled(symbol);
+    fn body(&self, explanation: &Explanation, symbol: &str, width: usize) -> Vec<TreeLine> {
         if symbol.width() > SYMBOL {
-            let mut lines = vec![TreeLine { before: before.to_string(), text: symbol, ink: Ink::Plain }];
-            lines.extend(self.body(explanation, "", &format!("{before}  "), width));
-            return lines;
+            let line = TreeLine { text: symbol.to_string(), ..TreeLine::empty() };
+            let formula = hung("  ", "  ", self.body(explanation, "", width.saturating_sub(2)));
+            return std::iter::once(line).chain(formula).collect();
         }
+        let Derivation { lines: texts, with, notes } = self.writer.worked_in_plain(explanation);
         let further = " ".repeat(symbol.width());
+        let space = if symbol.is_empty() { "" } else { " " };
         let mut lines = Vec::new();
         for (i, (sign, text)) in texts.iter().enumerate() {
-            let start = if i == 0 { &symbol } else { &further };
-            let space = if symbol.is_empty() { "" } else { " " };
+            let start = if i == 0 { symbol } else { &further };
             let sign = self.spelled(sign.text());
             let (first, rest) = (format!("{start}{space}{sign} "), format!("{further}{space}    "));
             let ink = if i + 1 == texts.len() { Ink::Bold } else { Ink::Plain };
-            lines.extend(self.text(&breakable(text), before, &first, &rest, width, ink));
+            lines.extend(self.wrapped(&breakable(text), (&first, &rest), width, ink));
         }
         if let Some((name, is, value)) = with {
             let text = breakable(&format!("with {name} = {is} =\u{a0}{value}"));
-            lines.extend(self.text(&text, before, "", "     ", width, Ink::Plain));
+            lines.extend(self.wrapped(&text, ("", "     "), width, Ink::Plain));
         }
-        for note in notes {
-            lines.extend(self.text(&note, before, "", "  ", width, Ink::Dim));
-        }
-        lines
-    }
-
-    fn text(
-        &self,
-        text: &str,
-        before: &str,
-        first: &str,
-        rest: &str,
-        width: usize,
-        ink: Ink,
-    ) -> Vec<TreeLine> {
-        let room = width.saturating_sub(before.width());
-        let mut lines = wrapped(&self.spelled(text), first, rest, room, ink);
-        for line in &mut lines {
-            line.before.insert_str(0, before);
-        }
+        lines.extend(notes.iter().flat_map(|note| self.wrapped(note, ("", "  "), width, Ink::Dim)));
         lines
     }
 
     /// The operands, a branch each: symbol, address, value, origin, in columns.
-    fn operands(&mut self, branches: &[Branch], before: &str, width: usize) -> Vec<TreeLine> {
+    fn operands(&mut self, branches: &[Branch], width: usize) -> Vec<TreeLine> {
         let rows: Vec<Operand> = branches.iter().map(|branch| self.writer.operand(branch)).collect();
         let heads = self.heads(&rows);
-        let (branch, last, bar) = (self.spelled("├─ "), self.spelled("└─ "), self.spelled("│"));
+        let width = width.saturating_sub(3);
         let mut lines: Vec<TreeLine> = Vec::new();
         for (i, (operand, head)) in branches.iter().zip(heads).enumerate() {
             let is_last = i + 1 == branches.len();
-            let further = format!("{before}{}", if is_last { "   ".into() } else { format!("{bar}  ") });
-            let start = format!("{before}{}", if is_last { &last } else { &branch });
-            lines.extend(self.headline(operand, &rows[i].origin, head, &start, &further, width));
-            let Branch::Explained(explanation) = operand else { continue };
-            self.seen.insert(explanation.cell);
-            if self.writer.is_leaf(explanation.cell) {
-                continue;
+            let mut own = self.headline(operand, &rows[i].origin, &head, width);
+            if let Branch::Explained(explanation) = operand {
+                self.seen.insert(explanation.cell);
+                if !self.writer.is_leaf(explanation.cell) {
+                    own.extend(self.body_and_operands(explanation, "", width));
+                    own.extend((!is_last).then(TreeLine::empty));
+                }
             }
-            lines.extend(self.body(explanation, "", &format!("{further}  "), width));
-            if !explanation.operands.is_empty() {
-                lines.push(empty(&further));
-                lines.extend(self.operands(&explanation.operands, &further, width));
-            }
-            if !is_last {
-                lines.push(empty(&further));
-            }
+            let (start, further) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            lines.extend(hung(&self.spelled(start), &self.spelled(further), own));
         }
         lines
     }
@@ -194,15 +184,7 @@ impl TreeWriter<'_> {
     }
 
     /// The line that an operand begins with; an origin without room goes below it.
-    fn headline(
-        &self,
-        operand: &Branch,
-        origin: &str,
-        head: String,
-        start: &str,
-        further: &str,
-        width: usize,
-    ) -> Vec<TreeLine> {
+    fn headline(&self, operand: &Branch, origin: &str, head: &str, width: usize) -> Vec<TreeLine> {
         let origin = match operand {
             Branch::Repeated(cell) if !self.writer.is_leaf(*cell) => {
                 let place = if self.seen.contains(cell) { "above" } else { "below" };
@@ -213,36 +195,29 @@ impl TreeWriter<'_> {
         let is_weight = stored_weight(self.writer.graph(), operand.cell()).is_some();
         let separator = if is_weight { name_words } else { factor_words };
         let (origin, indent) = (self.spelled(&origin), head.width() + 2);
-        let room = width.saturating_sub(start.width() + indent);
+        let room = width.saturating_sub(indent);
         if room < ORIGIN.min(origin.width()) {
             let compact = head.split_whitespace().collect::<Vec<_>>().join("  ");
-            let head = if start.width() + head.width() <= width { head.trim_end() } else { &compact };
-            let mut lines = wrapped(head, start, &format!("{further}    "), width, Ink::Plain);
-            let indent = format!("{further}    ");
-            lines.extend(wrapped_at(separator, &origin, (&indent, &indent), width, Ink::Dim));
+            let head = if head.width() <= width { head.trim_end() } else { &compact };
+            let mut lines = self.wrapped(head, ("", "    "), width, Ink::Plain);
+            lines.extend(wrapped_at(separator, &origin, ("    ", "    "), width, Ink::Dim));
             return lines;
         }
-        let mut lines = wrapped_at(separator, &origin, ("", ""), room, Ink::Dim);
-        for (i, line) in lines.iter_mut().enumerate() {
-            line.before = match i {
-                0 => format!("{start}{head}  "),
-                _ => format!("{further}{}", " ".repeat(indent)),
-            };
-        }
-        lines
+        let lines = wrapped_at(separator, &origin, ("", ""), room, Ink::Dim);
+        hung(&format!("{head}  "), &" ".repeat(indent), lines)
     }
 }
 
-fn empty(before: &str) -> TreeLine {
-    TreeLine { before: before.trim_end().to_string(), text: String::new(), ink: Ink::Plain }
+/// The lines with something before the first one and before the others.
+fn hung(first: &str, rest: &str, mut lines: Vec<TreeLine>) -> Vec<TreeLine> {
+    for (i, line) in lines.iter_mut().enumerate() {
+        line.before.insert_str(0, if i == 0 { first } else { rest });
+    }
+    lines
 }
 
-/// A text in lines of at most `width` columns; words are broken where one alone is wider.
-fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<TreeLine> {
-    wrapped_at(factor_words, text, (first, rest), width, ink)
-}
-
-/// Likewise, with lines broken between the words that a separator finds.
+/// A text in lines of at most `width` columns, broken between the words that a separator finds; a word is broken where it alone is
+/// wider.
 fn wrapped_at(
     separator: for<'a> fn(&'a str) -> Box<dyn Iterator<Item = Word<'a>> + 'a>,
     text: &str,
@@ -285,16 +260,23 @@ pub(super) fn wrapped_prose(
 }
 
 /// The words of a line; a product that is longer than most screens may be broken behind its sign.
-pub(super) fn factor_words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
-    Box::new(textwrap::WordSeparator::new().find_words(line).flat_map(pieces))
+fn factor_words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    const LONG: usize = 60;
+    Box::new(textwrap::WordSeparator::new().find_words(line).flat_map(|word| {
+        if word.word.width() > LONG { in_parts(word, word.word.split_inclusive('·')) } else { vec![word] }
+    }))
 }
 
-fn pieces(word: Word<'_>) -> Vec<Word<'_>> {
-    const LONG: usize = 60;
-    if word.word.width() <= LONG || !word.word.contains('·') {
-        return vec![word];
-    }
-    in_parts(word, word.word.split_inclusive('·'))
+/// The words of a line in which the name of a weight may be broken behind its points and before its place:
+/// `transformer.h.4.attn.c_attn.weight[2, 5]`.
+fn name_words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    Box::new(textwrap::WordSeparator::new().find_words(line).flat_map(|word| {
+        let parts = word.word.split_inclusive('.').flat_map(|part| match part.find('[') {
+            Some(place) if place > 0 => vec![&part[..place], &part[place..]],
+            _ => vec![part],
+        });
+        in_parts(word, parts)
+    }))
 }
 
 /// A word in parts, between which a line may be broken.
@@ -306,24 +288,9 @@ fn in_parts<'a>(word: Word<'a>, parts: impl Iterator<Item = &'a str>) -> Vec<Wor
     parts
 }
 
-/// The words of a line in which the name of a weight may be broken behind its points and before its place:
-/// `transformer.h.4.attn.c_attn.weight[2, 5]`.
-pub(super) fn name_words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
-    Box::new(textwrap::WordSeparator::new().find_words(line).flat_map(parts_of_name))
-}
-
-fn parts_of_name(word: Word<'_>) -> Vec<Word<'_>> {
-    let behind_points = word.word.split_inclusive('.');
-    let parts = behind_points.flat_map(|part| match part.find('[') {
-        Some(place) if place > 0 => vec![&part[..place], &part[place..]],
-        _ => vec![part],
-    });
-    in_parts(word, parts)
-}
-
 /// A formula whose spaces may be broken at before its signs and behind its commas, but not inside exp(…) and the like, nor
 /// before the minus or the slash of an inner difference or quotient.
-pub(super) fn breakable(formula: &str) -> String {
+fn breakable(formula: &str) -> String {
     let mut out = String::with_capacity(formula.len());
     let mut characters = formula.chars().peekable();
     // For every open parenthesis: true if it holds the argument of a function.
@@ -352,7 +319,32 @@ pub(super) fn breakable(formula: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::explain::{Depth, LongSums, explain};
+    use crate::graph::{Graph, Op, Origin};
+    use crate::matrix::Matrix;
+    use crate::render::view::Viewer;
+    use crate::render::{Format, Screen};
+    use crate::story::{Digits, ExplainedCell, Story};
+
     use super::*;
+
+    #[test]
+    fn what_rounded_means_is_said_below_a_formula_whose_symbol_has_a_line_of_its_own() {
+        let mut graph = Graph::new();
+        let a = graph.given("A", Matrix::of([[1.0 / 3.0]]), Origin::Stated).unwrap();
+        let b = graph.given("B", Matrix::of([[1e6 / 3.0]]), Origin::Stated).unwrap();
+        let node = graph.add("a_product_of_two_numbers", Op::Product, &[a, b]).unwrap();
+        let cells = [CellId { node, row: 0, col: 0 }];
+        let explanation = explain(&graph, &cells, Depth::Levels(1), LongSums::Shortened).unwrap().remove(0);
+        let of = [ExplainedCell { caption: String::new(), explanation }];
+        let story = Story::of_graph("", graph, Digits::Places(4));
+        let style = Style::on(Screen::plain(80), Format::Table);
+        let viewer = Viewer { story: &story, style: &style };
+        let lines =
+            blocks(&ExplanationWriter::new(&viewer, &of, false), 80, Charset::Utf8, false).remove(0).lines;
+        let text = lines.join("\n");
+        assert!(text.contains("     ≈ 111111.1111") && text.contains("≈: rounded; the result"), "{text}");
+    }
 
     #[test]
     fn the_name_of_a_weight_is_broken_behind_points_and_before_its_place() {

@@ -1,18 +1,24 @@
 //! One matrix: its name, frozen labels, and as many rows and columns around the marked ones as there is room for.
 
 use std::collections::BTreeMap;
+use std::iter::repeat;
 use std::ops::Range;
 
-use attn_story::render::number_alone;
+use attn_story::render::heat::{Shade, ShadeColours, shades};
+use attn_story::render::view::{Cell, View};
+use attn_story::render::{digits, number_alone};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
+use crate::foreign::visible;
 use crate::graph::{CellId, Graph, NodeId};
-use crate::render::{Charset, Shading, WindowOfMatrix, window_of_matrix};
+use crate::matrix::{Labels, Matrix};
+use crate::render::Charset;
+use crate::story::Digits;
 use crate::text::{CUT, ScreenWidth};
 
-use super::{Board, Hit, Mark, Marks, put};
+use super::{BOLD, Board, Hit, Mark, Marks, PLAIN};
 
 /// The rows above the numbers of a matrix: its name, and the labels of its columns.
 pub(super) const HEAD: usize = 2;
@@ -22,6 +28,10 @@ const LONGEST_LABEL: usize = 12;
 const MOST_MEASURED: usize = 24;
 /// From this height on there is room for a rule.
 const HEIGHT_WITH_RULE: usize = 8;
+/// The columns of the marks of a number, before it and behind it.
+const MARKS: usize = 2;
+/// What stands before the old numbers of a row: without colour, too, they can be told from those of today.
+const WAS: &str = "was";
 
 /// A matrix in a place of the wall.
 pub(super) struct Shown<'a> {
@@ -55,6 +65,11 @@ impl Widths {
         self.with(self.columns)
     }
 
+    /// Where a column begins.
+    fn start(self, column: usize) -> usize {
+        self.label + column * (self.number + MARKS)
+    }
+
     /// The number of columns that fit.
     fn fitting(self, width: usize) -> usize {
         (width.saturating_sub(self.label) / (self.number + MARKS)).clamp(1, self.columns.max(1))
@@ -82,11 +97,13 @@ impl Shown<'_> {
         if self.turned { (col, row) } else { (row, col) }
     }
 
-    fn window(&self, board: &Board<'_>, (rows, cols): (Range<usize>, Range<usize>)) -> WindowOfMatrix {
-        let look = (board.look.charset, board.look.theme);
-        let ranges = if self.turned { (cols, rows) } else { (rows, cols) };
-        let window = window_of_matrix(self.graph, self.node, ranges, board.state.decimals(), look);
-        if self.turned { turned(window) } else { window }
+    fn window(&self, board: &Board<'_>, (rows, cols): (Range<usize>, Range<usize>)) -> View {
+        let (decimals, charset) = (board.state.decimals(), board.screen.charset);
+        if self.turned {
+            part_of(self.graph, self.node, (cols, rows), decimals, charset).turned()
+        } else {
+            part_of(self.graph, self.node, (rows, cols), decimals, charset)
+        }
     }
 
     /// The rows that are shown in this height.
@@ -114,16 +131,17 @@ impl Shown<'_> {
         let longest = |labels: &[String], most: usize| {
             labels.iter().map(|label| label.width()).max().unwrap_or(0).min(most)
         };
-        let number = window.texts.iter().flatten().map(|text| text.trim().width()).max().unwrap_or(1);
+        let number = window.cells.iter().flatten().map(|cell| cell.text.trim().width()).max().unwrap_or(1);
         let was = if self.tells_before(board, marks) { WAS.len() } else { 0 };
         // A blank column, so that no mark touches a label.
         let label = longest(&window.rows, LONGEST_LABEL).max(was) + 1;
         Widths { label, number: number.max(longest(&window.cols, 8)), columns, title: self.title.width() }
     }
 
-    /// Whether numbers before the last change stand below its rows.
+    /// Whether numbers before the last change stand below its rows: it has some, and no matrix beside it shows what they were.
     fn tells_before(&self, board: &Board<'_>, marks: &Marks) -> bool {
-        !self.turned && !self.is_beside && is_told(board, marks, self.node)
+        let is_current = self.node == marks.cursor.node && marks.moved.contains(&self.node);
+        !self.turned && !self.is_beside && is_current && board.state.beside().is_none()
     }
 
     /// The rows that have moved, each of which can have a line below it: at most this many.
@@ -151,112 +169,202 @@ impl Shown<'_> {
         buffer: &mut Buffer,
         (area, most): (Rect, usize),
     ) -> Vec<Hit> {
-        let look = board.look;
         let widths = self.widths(board, marks, area.height.into());
         let (height, width) = self.size();
         let rows = self.rows(marks, area.height.into());
-        let cols = around(self.focus(marks).1, width, widths.fitting(area.width.into()).min(most));
+        let focus = self.focus(marks);
+        let cols = around(focus.1, width, widths.fitting(area.width.into()).min(most));
         let window = self.window(board, (rows.clone(), cols.clone()));
         let is_current = self.is_beside || self.node == marks.cursor.node;
+        let style_of = |is_focus: bool| if is_current && is_focus { BOLD } else { board.quiet() };
         let head = head(area.height.into(), height) as u16;
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        put(
-            look,
-            buffer,
-            area.x,
-            area.y,
-            area.width,
-            &self.title,
-            if is_current { bold } else { Style::new() },
-        );
-        let mut hits = Vec::new();
-        let focus = self.focus(marks);
+        let title = if is_current { BOLD } else { PLAIN };
+        board.put(buffer, (area.x, area.y), area.width, &self.title, title);
         if usize::from(head) > HEAD {
-            let rule = if look.charset == Charset::Ascii { "-" } else { "─" };
-            let columns = cols.len() * (widths.number + MARKS);
-            let rule = rule.repeat((widths.label + columns).min(area.width.into()));
-            put(look, buffer, area.x, area.y + 2, area.width, &rule, look.quiet());
+            let rule = board.rule(widths.start(cols.len()).min(area.width.into()));
+            board.put(buffer, (area.x, area.y + 2), area.width, &rule, board.quiet());
         }
         for (j, col) in cols.clone().enumerate() {
-            let x = area.x + (widths.label + j * (widths.number + MARKS)) as u16;
-            let style = if is_current && col == focus.1 { bold } else { look.quiet() };
-            let label = look.cut(&window.cols[j], widths.number);
+            let label = board.cut(&window.cols[j], widths.number);
             let label = format!("{}{label}", " ".repeat(widths.number.saturating_sub(label.width()) + 1));
-            put(look, buffer, x, area.y + 1, (widths.number + MARKS) as u16, &label, style);
+            let at = (area.x + widths.start(j) as u16, area.y + 1);
+            board.put(buffer, at, (widths.number + MARKS) as u16, &label, style_of(col == focus.1));
         }
         let spare = usize::from(area.height.saturating_sub(head)).saturating_sub(rows.len());
-        let spare = if self.tells_before(board, marks) { spare } else { 0 };
-        let before = Before::of(board, marks, self.node, (rows.clone(), cols.clone()), spare);
+        let before = self.before(board, marks, (rows.clone(), cols.clone()), spare);
+        let mut hits = Vec::new();
         let mut next = area.y + head;
         for (i, row) in rows.clone().enumerate() {
             let y = next;
             if y >= area.y + area.height {
                 break;
             }
-            let below = Rect { y: y + 1, height: 1, ..area };
-            let widths_of = (widths.label, widths.number);
-            next += 1 + before.draw(board, buffer, (row, cols.start), widths_of, below);
-            let more = if i == 0 && rows.start > 0 {
-                '^'
-            } else if row + 1 == rows.end && rows.end < height {
-                'v'
-            } else {
-                ' '
-            };
-            let style = if is_current && row == focus.0 { bold } else { look.quiet() };
-            let label = look.cut(&window.rows[i], widths.label - 1);
-            put(look, buffer, area.x, y, area.width, &label, style);
-            for (j, col) in cols.clone().enumerate() {
-                let x = area.x + (widths.label + j * (widths.number + MARKS)) as u16;
-                let (row, col) = if self.turned { (col, row) } else { (row, col) };
-                let cell = CellId { node: self.node, row, col };
-                let number = Number {
-                    text: if marks.hidden == Some(cell) && !self.is_beside {
-                        "?"
-                    } else {
-                        window.texts[i][j].trim()
-                    },
-                    shading: window.shades[i][j],
-                    width: widths.number,
-                    mark: self.mark(marks, cell),
-                    is_chosen: marks.chosen == Some(cell) && !self.is_beside,
-                    has_moved: !self.is_beside
-                        && marks.moved.contains(&self.node)
-                        && board.state.change_at(cell).is_some(),
-                };
-                number.draw(board, buffer, (x, y));
-                hits.push(Hit {
-                    area: Rect { x, y, width: (widths.number + MARKS) as u16, height: 1 },
-                    cell,
-                });
+            next += 1;
+            if let Some(old) = before.get(&row) {
+                let area = Rect { y: next, ..area };
+                draw_before(board, buffer, old, &widths, area);
+                next += 1;
             }
-            if more != ' ' && area.width > 0 {
-                put(look, buffer, area.x + area.width - 1, y, 1, &more.to_string(), look.quiet());
+            let label = board.cut(&window.rows[i], widths.label - 1);
+            board.put(buffer, (area.x, y), area.width, &label, style_of(row == focus.0));
+            for (j, shown) in window.cells[i].iter().enumerate() {
+                let Some(cell) = shown.of else { continue };
+                let x = area.x + widths.start(j) as u16;
+                let area = Rect { x, y, width: (widths.number + MARKS) as u16, height: 1 };
+                self.draw_number(board, marks, buffer, (shown, cell), area);
+                hits.push((area, cell));
+            }
+            let more = match i {
+                0 if rows.start > 0 => "^",
+                _ if row + 1 == rows.end && rows.end < height => "v",
+                _ => continue,
+            };
+            if area.width > 0 {
+                board.put(buffer, (area.x + area.width - 1, y), 1, more, board.quiet());
             }
         }
         self.draw_range(board, buffer, area, cols);
         hits
     }
 
+    /// Draws a number with its marks.
+    fn draw_number(
+        &self,
+        board: &Board<'_>,
+        marks: &Marks,
+        buffer: &mut Buffer,
+        (shown, cell): (&Cell, CellId),
+        area: Rect,
+    ) {
+        let is_hidden = marks.hidden == Some(cell) && !self.is_beside;
+        let is_chosen = marks.chosen == Some(cell) && !self.is_beside;
+        let has_moved =
+            !self.is_beside && marks.moved.contains(&self.node) && board.state.change_at(cell).is_some();
+        let text = if is_hidden { "?" } else { shown.text.trim() };
+        let is_masked = shown.shade == Shade::Masked && text != "?";
+        let hatch = board.spelled(if is_masked { "░" } else { " " });
+        let pad = (usize::from(area.width) - MARKS).saturating_sub(text.width());
+        let mark = self.mark(marks, cell);
+        let (before, behind) = match mark {
+            Mark::Cursor => ('>', '<'),
+            Mark::First => ('[', ']'),
+            Mark::Second => ('(', ')'),
+            Mark::Fed => (' ', '\''),
+            Mark::None => (' ', ' '),
+        };
+        // What a number is to the cursor is still told by the mark before it, or by its line below.
+        let behind = if has_moved { '*' } else { behind };
+        let shade = match shown.shade.look(board.screen.theme).filter(|_| board.screen.colour) {
+            // On a shade a reversed number would be the one that is seen least.
+            _ if mark == Mark::Cursor => PLAIN,
+            Some(ShadeColours { ink, ground, .. }) => {
+                Style::new().fg(Color::Indexed(ink)).bg(Color::Indexed(ground))
+            }
+            None if is_masked => board.quiet(),
+            None => PLAIN,
+        };
+        let mark = style_of(board, mark);
+        // On a shade only its own ink can be read: there the brackets and the weight of the letters are the mark.
+        let mut style =
+            if shade.bg.is_some() { shade.add_modifier(mark.add_modifier) } else { shade.patch(mark) };
+        if is_chosen {
+            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        }
+        if has_moved {
+            style = style.add_modifier(Modifier::BOLD);
+        }
+        let text = format!("{before}{}{text}{behind}", hatch.repeat(pad));
+        board.put(buffer, (area.x, area.y), area.width, &text, style);
+    }
+
+    /// The old numbers of these rows, each with its column, in at most as many rows as `spare` has lines: those around the cursor
+    /// first.
+    fn before(
+        &self,
+        board: &Board<'_>,
+        marks: &Marks,
+        (rows, cols): (Range<usize>, Range<usize>),
+        spare: usize,
+    ) -> BTreeMap<usize, Vec<(usize, String)>> {
+        if spare == 0 || !self.tells_before(board, marks) {
+            return BTreeMap::new();
+        }
+        let old = |row: usize, col: usize| {
+            let change = board.state.change_at(CellId { node: self.node, row, col })?;
+            Some((col - cols.start, board.spelled(&number_alone(change.before, board.state.decimals()))))
+        };
+        let of_row = |row: usize| (row, cols.clone().filter_map(|col| old(row, col)).collect());
+        let mut found: Vec<(usize, Vec<(usize, String)>)> = rows.map(of_row).collect();
+        found.retain(|(_, old)| !old.is_empty());
+        found.sort_by_key(|(row, _)| row.abs_diff(marks.cursor.row));
+        found.truncate(spare);
+        found.into_iter().collect()
+    }
+
     /// Draws the range of columns that are shown behind the name, where they are not all.
     fn draw_range(&self, board: &Board<'_>, buffer: &mut Buffer, area: Rect, cols: Range<usize>) {
-        let (look, width) = (board.look, self.size().1);
-        let beyond = (cols.start > 0, cols.end < width);
-        if beyond.0 || beyond.1 {
-            let said = format!(
-                "{}{}-{} of {width}{}",
-                if beyond.0 { "< " } else { "" },
-                cols.start + 1,
-                cols.end,
-                if beyond.1 { " >" } else { "" }
-            );
-            let said = look.spelled(&said);
-            let x = (area.x + self.title.width() as u16 + 2).min(area.x + area.width);
-            let room = (area.x + area.width).saturating_sub(x);
-            if room as usize >= said.width() {
-                put(look, buffer, x, area.y, room, &said, look.quiet());
-            }
+        let width = self.size().1;
+        if cols == (0..width) {
+            return;
         }
+        let before = if cols.start > 0 { "< " } else { "" };
+        let behind = if cols.end < width { " >" } else { "" };
+        let said = board.spelled(&format!("{before}{}-{} of {width}{behind}", cols.start + 1, cols.end));
+        let x = (area.x + self.title.width() as u16 + 2).min(area.x + area.width);
+        let room = (area.x + area.width).saturating_sub(x);
+        if usize::from(room) >= said.width() {
+            board.put(buffer, (x, area.y), room, &said, board.quiet());
+        }
+    }
+}
+
+/// The numbers of a node in these rows and columns, with their labels; a question mark for each where it has none.
+fn part_of(
+    graph: &Graph,
+    node: NodeId,
+    (rows, cols): (Range<usize>, Range<usize>),
+    decimals: usize,
+    charset: Charset,
+) -> View {
+    let named = |labels: Option<&Labels>, range: &Range<usize>| {
+        let name = |at: usize| {
+            let label = labels.and_then(|labels| labels.get(at)).cloned();
+            charset.spelled(&visible(&label.unwrap_or_else(|| (at + 1).to_string()))).into_owned()
+        };
+        range.clone().map(name).collect()
+    };
+    let tensor = graph[node].tensor().filter(|tensor| !tensor.is_stored());
+    let at = |i: usize, j: usize| {
+        tensor.and_then(|tensor| tensor.number(rows.start + i, cols.start + j)).unwrap_or(f64::NAN)
+    };
+    let texts = match tensor {
+        Some(_) => {
+            digits::cells(&Matrix::from_fn(rows.len(), cols.len(), at), Digits::Places(decimals), charset)
+        }
+        None => vec!["?".to_string(); rows.len() * cols.len()],
+    };
+    let places = |range: &Range<usize>| range.clone().collect::<Vec<usize>>();
+    let shaded = shades(graph, node, &places(&rows), &places(&cols)).into_iter().chain(repeat(Shade::None));
+    let mut shown = texts.into_iter().zip(shaded);
+    let mut cell = |row: usize, col: usize| {
+        let (text, shade) = shown.next().unwrap_or_default();
+        Cell { text, shade, of: Some(CellId { node, row, col }) }
+    };
+    let cells = rows.clone().map(|row| cols.clone().map(|col| cell(row, col)).collect()).collect();
+    let (row_labels, col_labels) = graph[node].labels();
+    View::new(String::new(), named(row_labels, &rows), named(col_labels, &cols), cells)
+}
+
+/// Draws the line of old numbers below a row.
+fn draw_before(board: &Board<'_>, buffer: &mut Buffer, old: &[(usize, String)], widths: &Widths, area: Rect) {
+    board.put(buffer, (area.x, area.y), area.width, WAS, board.quiet());
+    for (column, text) in old {
+        // A number without some of its digits would be another one.
+        let cut = board.spelled(&CUT.to_string());
+        let text = if text.width() > widths.number + 1 { &cut } else { text };
+        let end = widths.start(*column) + widths.number + 1;
+        let at = (area.x + (end - text.width()) as u16, area.y);
+        board.put(buffer, at, text.width() as u16, text, board.quiet());
     }
 }
 
@@ -272,142 +380,13 @@ fn around(place: usize, count: usize, room: usize) -> Range<usize> {
     start..start + room
 }
 
-fn turned(window: WindowOfMatrix) -> WindowOfMatrix {
-    let WindowOfMatrix { rows, cols, texts, shades } = window;
-    let transposed = |i: usize| texts.iter().map(|row| row[i].clone()).collect();
-    let texts_turned = (0..cols.len()).map(transposed).collect();
-    let shades_turned = (0..cols.len()).map(|i| shades.iter().map(|row| row[i]).collect()).collect();
-    WindowOfMatrix { rows: cols, cols: rows, texts: texts_turned, shades: shades_turned }
-}
-
-// The numbers before the last change, below the rows of the current matrix, where there are lines for them.
-
-/// What stands before the old numbers of a row: without colour, too, they can be told from those of today.
-pub(super) const WAS: &str = "was";
-
-/// The old numbers, by row and column.
-#[derive(Debug, Default)]
-pub(super) struct Before {
-    rows: BTreeMap<usize, BTreeMap<usize, String>>,
-}
-
-/// Whether a matrix has numbers that moved, and no matrix beside it shows what they were.
-pub(super) fn is_told(board: &Board<'_>, marks: &Marks, node: NodeId) -> bool {
-    node == marks.cursor.node && marks.moved.contains(&node) && board.state.beside().is_none()
-}
-
-impl Before {
-    /// The old numbers of these rows and columns, in at most as many rows as `spare` has lines: those around the cursor first.
-    pub fn of(
-        board: &Board<'_>,
-        marks: &Marks,
-        node: NodeId,
-        (rows, cols): (Range<usize>, Range<usize>),
-        spare: usize,
-    ) -> Before {
-        if spare == 0 || !is_told(board, marks, node) {
-            return Before::default();
-        }
-        let old = |row: usize, col: usize| {
-            let change = board.state.change_at(CellId { node, row, col })?;
-            Some((col, board.look.spelled(&number_alone(change.before, board.state.decimals()))))
-        };
-        let of_row = |row: usize| (row, cols.clone().filter_map(|col| old(row, col)).collect());
-        let mut found: Vec<(usize, BTreeMap<usize, String>)> = rows.map(of_row).collect();
-        found.retain(|(_, old)| !old.is_empty());
-        found.sort_by_key(|(row, _)| row.abs_diff(marks.cursor.row));
-        found.truncate(spare);
-        Before { rows: found.into_iter().collect() }
-    }
-
-    /// Draws the line below a row, if it has one; returns its height. `number` is the width of a number, `area` begins with the labels.
-    pub fn draw(
-        &self,
-        board: &Board<'_>,
-        buffer: &mut Buffer,
-        (row, first): (usize, usize),
-        (label, number): (usize, usize),
-        area: Rect,
-    ) -> u16 {
-        let Some(old) = self.rows.get(&row) else { return 0 };
-        let look = board.look;
-        put(look, buffer, area.x, area.y, area.width, WAS, look.quiet());
-        for (col, text) in old {
-            // A number without some of its digits would be another one.
-            let text = if text.width() > number + 1 { look.spelled(&CUT.to_string()) } else { text.clone() };
-            let end = label + (col - first) * (number + MARKS) + number + 1;
-            let x = area.x + (end - text.width()) as u16;
-            put(look, buffer, x, area.y, text.width() as u16, &text, look.quiet());
-        }
-        1
-    }
-}
-
-// One number of a matrix, with the marks before and behind it.
-
-/// The columns of the marks.
-pub(super) const MARKS: usize = 2;
-
-/// A number with its marks.
-pub(super) struct Number<'a> {
-    pub text: &'a str,
-    pub shading: Shading,
-    pub width: usize,
-    pub mark: Mark,
-    pub is_chosen: bool,
-    pub has_moved: bool,
-}
-
-impl Number<'_> {
-    /// Draws it, where its first mark stands.
-    pub fn draw(&self, board: &Board<'_>, buffer: &mut Buffer, (x, y): (u16, u16)) {
-        let look = board.look;
-        let is_masked = self.shading.is_masked && self.text != "?";
-        let hatch = look.spelled(if is_masked { "░" } else { " " });
-        let pad = self.width.saturating_sub(self.text.width());
-        let padded = format!("{}{}", hatch.repeat(pad), self.text);
-        let (before, behind) = match self.mark {
-            Mark::Cursor => ('>', '<'),
-            Mark::First => ('[', ']'),
-            Mark::Second => ('(', ')'),
-            Mark::Fed => (' ', '\''),
-            Mark::None => (' ', ' '),
-        };
-        // What a number is to the cursor is still told by the mark before it, or by its line below.
-        let behind = if self.has_moved { '*' } else { behind };
-        let shade = match self.shading.colours.filter(|_| look.colour) {
-            // On a shade a reversed number would be the one that is seen least.
-            _ if self.mark == Mark::Cursor => Style::new(),
-            Some((ink, ground)) => Style::new().fg(Color::Indexed(ink)).bg(Color::Indexed(ground)),
-            None if is_masked => look.quiet(),
-            None => Style::new(),
-        };
-        let mark = style_of(board, self.mark);
-        // On a shade only its own ink can be read: there the brackets and the weight of the letters are the mark.
-        let mut style =
-            if shade.bg.is_some() { shade.add_modifier(mark.add_modifier) } else { shade.patch(mark) };
-        if self.is_chosen {
-            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-        }
-        if self.has_moved {
-            style = style.add_modifier(Modifier::BOLD);
-        }
-        put(look, buffer, x, y, (self.width + MARKS) as u16, &format!("{before}{padded}{behind}"), style);
-    }
-}
-
 /// The style of a mark: without colour it can be told by brackets, reversal and underlining.
 fn style_of(board: &Board<'_>, mark: Mark) -> Style {
-    let look = board.look;
     match mark {
-        Mark::Cursor => Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD),
-        Mark::First => {
-            look.coloured(Style::new(), Color::Indexed(81), Color::Indexed(25)).add_modifier(Modifier::BOLD)
-        }
-        Mark::Second => {
-            look.coloured(Style::new(), Color::Indexed(221), Color::Indexed(94)).add_modifier(Modifier::BOLD)
-        }
-        Mark::Fed => Style::new().add_modifier(Modifier::UNDERLINED),
-        Mark::None => Style::new(),
+        Mark::Cursor => BOLD.add_modifier(Modifier::REVERSED),
+        Mark::First => board.coloured(81, 25).add_modifier(Modifier::BOLD),
+        Mark::Second => board.coloured(221, 94).add_modifier(Modifier::BOLD),
+        Mark::Fed => PLAIN.add_modifier(Modifier::UNDERLINED),
+        Mark::None => PLAIN,
     }
 }

@@ -17,75 +17,83 @@ use crate::graph::{CellId, Convention, Graph, Node, NodeId, Op, Origin, address_
 use crate::render::{
     CellLines, Charset, Format, Screen, Style as TextStyle, Theme, cell_lines_to, wrapped_text,
 };
-use crate::story;
-use crate::story::{Digits, Story};
+use crate::story::{self, Digits, Story};
 use crate::terminal::Key;
 use crate::text::{CUT, ScreenWidth};
 
-use super::keys::{BINDINGS, Binding, Group};
+use super::keys::{BINDINGS, Binding};
 
 /// The smallest window that everything fits.
 pub(super) const LEAST: (u16, u16) = (60, 16);
 /// From this width on the map has room.
 const WIDTH_WITH_MAP: u16 = 76;
 
-/// The look of a screen.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
-    pub colour: bool,
-    pub theme: Theme,
-    pub charset: Charset,
-}
-
-impl Look {
-    /// A style in a colour, where there are colours.
-    pub fn coloured(self, style: Style, on_dark: Color, on_light: Color) -> Style {
-        match (self.colour, self.theme) {
-            (false, _) => style,
-            (true, Theme::Light) => style.fg(on_light),
-            (true, _) => style.fg(on_dark),
-        }
-    }
-
-    /// Less important text.
-    pub fn quiet(self) -> Style {
-        self.coloured(Style::new(), Color::Indexed(245), Color::Indexed(242))
-    }
-
-    /// A text that fits the room; a cut one ends with dots.
-    pub fn cut(self, text: &str, room: usize) -> String {
-        if text.width() <= room {
-            return text.to_string();
-        }
-        let dots = self.spelled(&CUT.to_string());
-        // Two dots would be all that is left of a few letters.
-        let dots = if dots.width() > 1 && room <= 4 { "" } else { &dots };
-        let mut start = text.to_string();
-        while start.width() + dots.width() > room && start.pop().is_some() {}
-        format!("{}{dots}", start.trim_end())
-    }
-
-    /// The text in the characters that the screen has.
-    pub fn spelled(self, text: &str) -> String {
-        sentences::spelled(text, self.charset)
-    }
-}
-
 /// What is drawn.
 pub(super) struct Board<'a> {
     pub state: &'a State,
     /// The graph of the state with its sentences.
     pub story: &'a StepsOfStory,
-    pub look: Look,
+    pub screen: Screen,
     /// What the last key says that is no event of the state.
     pub said: Option<&'a str>,
 }
 
-/// A cell of a matrix on the screen, for clicks.
-pub(super) struct Hit {
-    pub area: Rect,
-    pub cell: CellId,
+const PLAIN: Style = Style::new();
+const BOLD: Style = PLAIN.add_modifier(Modifier::BOLD);
+
+impl Board<'_> {
+    /// Text in a colour with this number on a dark or a light ground, where there are colours.
+    fn coloured(&self, on_dark: u8, on_light: u8) -> Style {
+        match (self.screen.colour, self.screen.theme) {
+            (false, _) => PLAIN,
+            (true, Theme::Light) => PLAIN.fg(Color::Indexed(on_light)),
+            (true, _) => PLAIN.fg(Color::Indexed(on_dark)),
+        }
+    }
+
+    /// Less important text.
+    fn quiet(&self) -> Style {
+        self.coloured(245, 242)
+    }
+
+    /// The text in the characters that the screen has.
+    fn spelled(&self, text: &str) -> String {
+        self.screen.charset.spelled(text).into_owned()
+    }
+
+    fn cut(&self, text: &str, room: usize) -> String {
+        cut(text, room, self.screen.charset)
+    }
+
+    /// A rule as wide as the room.
+    fn rule(&self, room: usize) -> String {
+        self.spelled("─").repeat(room)
+    }
+
+    /// Writes a text, cut where the room ends.
+    fn put(&self, buffer: &mut Buffer, (x, y): (u16, u16), room: u16, text: &str, style: Style) {
+        if y < buffer.area.height && x < buffer.area.width {
+            let room = usize::from(room.min(buffer.area.width - x));
+            buffer.set_stringn(x, y, self.cut(&self.spelled(text), room), room, style);
+        }
+    }
 }
+
+/// A text that fits the room; a cut one ends with dots.
+pub(super) fn cut(text: &str, room: usize, charset: Charset) -> String {
+    if text.width() <= room {
+        return text.to_string();
+    }
+    let dots = charset.spelled(&CUT.to_string()).into_owned();
+    // Two dots would be all that is left of a few letters.
+    let dots = if dots.width() > 1 && room <= 4 { "" } else { &dots };
+    let mut start = text.to_string();
+    while start.width() + dots.width() > room && start.pop().is_some() {}
+    format!("{}{dots}", start.trim_end())
+}
+
+/// Where a cell of a matrix is on the screen, for clicks.
+pub(super) type Hit = (Rect, CellId);
 
 /// Draws the whole screen; returns where the cells of matrices are, and where the cursor of a text stands.
 pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<Position>) {
@@ -94,7 +102,7 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
         let (width, height) = LEAST;
         let text = format!("Make the window larger: {width}x{height} are needed.");
         for (y, line) in wrapped_text(&text, area.width.into()).iter().enumerate() {
-            put(board.look, buffer, 0, y as u16, area.width, line, Style::new());
+            board.put(buffer, (0, y as u16), area.width, line, PLAIN);
         }
         return (Vec::new(), None);
     }
@@ -119,8 +127,7 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
         draw_map(board, &marks, buffer, Rect { x: 0, y: 2, width: map, height });
     }
     let hits = wall.draw(board, &marks, buffer, Rect { x: map, y: 2, width: area.width - map, height });
-    let rule = if board.look.charset == Charset::Ascii { "-" } else { "─" };
-    put(board.look, buffer, 0, bottom, area.width, &rule.repeat(area.width.into()), board.look.quiet());
+    board.put(buffer, (0, bottom), area.width, &board.rule(area.width.into()), board.quiet());
     // A long message takes lines of the sentence.
     let said = message_lines(board, area.width.into());
     let more = said.len().saturating_sub(1) as u16;
@@ -134,11 +141,11 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
 
 /// The path of the cursor, and the number of changes; below it the sentence of the step.
 fn head(board: &Board<'_>, buffer: &mut Buffer) {
-    let (state, look) = (board.state, board.look);
+    let state = board.state;
     let graph = state.graph();
     let [done, undone] = state.undoable();
     let mut right: Vec<String> = Vec::new();
-    if !state.source().is_changeable() {
+    if state.source().read_only().is_some() {
         right.push("read-only".to_string());
     }
     if state.predicts() {
@@ -147,8 +154,8 @@ fn head(board: &Board<'_>, buffer: &mut Buffer) {
     if done + undone > 0 {
         right.push(format!("change {done} of {}", done + undone));
     }
-    let right = look.spelled(&right.join(" · "));
-    let (arrow, more) = match look.charset {
+    let right = board.spelled(&right.join(" · "));
+    let (arrow, more) = match board.screen.charset {
         Charset::Utf8 => (" ▸ ", "…"),
         Charset::Ascii => (" > ", ".."),
     };
@@ -156,21 +163,20 @@ fn head(board: &Board<'_>, buffer: &mut Buffer) {
     places.push(address_of(graph, state.cursor()));
     let room = (buffer.area.width as usize).saturating_sub(right.width() + 2);
     // The last places matter most.
-    let mut path = look.spelled(&places.join(arrow));
+    let mut path = board.spelled(&places.join(arrow));
     while path.width() > room && places.len() > 1 {
         places.remove(0);
-        path = look.spelled(&format!("{more}{arrow}{}", places.join(arrow)));
+        path = board.spelled(&format!("{more}{arrow}{}", places.join(arrow)));
     }
-    put(board.look, buffer, 0, 0, room as u16, &path, Style::new().add_modifier(Modifier::BOLD));
+    board.put(buffer, (0, 0), room as u16, &path, BOLD);
     let start = buffer.area.width.saturating_sub(right.width() as u16);
-    put(board.look, buffer, start, 0, right.width() as u16, &right, look.quiet());
+    board.put(buffer, (start, 0), right.width() as u16, &right, board.quiet());
     let text = board.story.sentence(state.cursor().node);
-    put(board.look, buffer, 0, 1, buffer.area.width, &look.spelled(text), look.quiet());
+    board.put(buffer, (0, 1), buffer.area.width, text, board.quiet());
 }
 
 /// The keys that are needed most, as many as there is room for; the list of all keys and the end are always there.
 fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
-    let look = board.look;
     let mut all: Vec<(u8, &str, &'static str)> = match board.state.mode() {
         Mode::Typing { purpose: Purpose::Search, .. } => vec![(1, "Enter", "find"), (2, "Esc", "drop")],
         Mode::Typing { purpose: Purpose::File(_), .. } => vec![(1, "Enter", "write"), (2, "Esc", "drop")],
@@ -189,8 +195,8 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
     all.sort_unstable();
     let spelled = |(_, keys, says): (u8, &str, &'static str)| {
         // In ASCII the letters take less room than arrows.
-        let arrows = if look.charset == Charset::Ascii { "hjkl" } else { "←↑↓→" };
-        (look.spelled(if says == "move" { arrows } else { keys }), says)
+        let arrows = if board.screen.charset == Charset::Ascii { "hjkl" } else { "←↑↓→" };
+        (board.spelled(if says == "move" { arrows } else { keys }), says)
     };
     let all: Vec<(String, &str)> = all.into_iter().map(spelled).collect();
     let width = |(keys, says): &(String, &str)| keys.width() + says.width() + 3;
@@ -206,17 +212,9 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
             room -= width(hint);
         }
         let (keys, says) = hint;
-        put(board.look, buffer, x, y, buffer.area.width, keys, Style::new().add_modifier(Modifier::BOLD));
-        put(board.look, buffer, x + keys.width() as u16 + 1, y, buffer.area.width, says, look.quiet());
+        board.put(buffer, (x, y), buffer.area.width, keys, BOLD);
+        board.put(buffer, (x + keys.width() as u16 + 1, y), buffer.area.width, says, board.quiet());
         x += width(hint) as u16;
-    }
-}
-
-/// Writes a text, cut where the room ends.
-pub(super) fn put(look: Look, buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: Style) {
-    if y < buffer.area.height && x < buffer.area.width {
-        let room = usize::from(room.min(buffer.area.width - x));
-        buffer.set_stringn(x, y, look.cut(&look.spelled(text), room), room, style);
     }
 }
 
@@ -234,20 +232,11 @@ fn draw_help(board: &Board<'_>, buffer: &mut Buffer, page: usize) {
     for (number, (keys, says)) in pages.get(page).copied().unwrap_or_default().iter().enumerate() {
         let (x, y) = ((number / height) as u16 * width, (number % height) as u16);
         let room = width.saturating_sub(1);
-        let bold = Style::new().add_modifier(Modifier::BOLD);
         match says {
-            None => put(board.look, buffer, x, y, room, keys, bold.add_modifier(Modifier::UNDERLINED)),
+            None => board.put(buffer, (x, y), room, keys, BOLD.add_modifier(Modifier::UNDERLINED)),
             Some(says) => {
-                put(board.look, buffer, x, y, room, &board.look.spelled(keys), bold);
-                put(
-                    board.look,
-                    buffer,
-                    x + KEYS,
-                    y,
-                    room.saturating_sub(KEYS),
-                    &board.look.spelled(says),
-                    Style::new(),
-                );
+                board.put(buffer, (x, y), room, keys, BOLD);
+                board.put(buffer, (x + KEYS, y), room.saturating_sub(KEYS), says, PLAIN);
             }
         }
     }
@@ -255,7 +244,7 @@ fn draw_help(board: &Board<'_>, buffer: &mut Buffer, page: usize) {
         0 | 1 => "Esc goes on.".to_string(),
         count => format!("Page {} of {count}: Space shows the next one, Esc goes on.", page + 1),
     };
-    put(board.look, buffer, 0, area.height - 1, area.width, &said, board.look.quiet());
+    board.put(buffer, (0, area.height - 1), area.width, &said, board.quiet());
 }
 
 /// The columns of a key with its meaning.
@@ -269,9 +258,9 @@ const PAIRED: [Key; 3] = [Key::PageUp, Key::Char('g'), Key::Char('<')];
 /// The lines: a heading, or keys with their meaning.
 fn help_lines() -> Vec<(String, Option<String>)> {
     let mut all = Vec::new();
-    for group in Group::ALL {
-        all.push((group.title().to_string(), None));
-        let mut of_group = BINDINGS.iter().filter(|binding| binding.group == group);
+    for group in BINDINGS.chunk_by(|a, b| a.group == b.group) {
+        all.push((group[0].group.to_string(), None));
+        let mut of_group = group.iter();
         while let Some(binding) = of_group.next() {
             let other =
                 binding.keys.iter().any(|key| PAIRED.contains(key)).then(|| of_group.next()).flatten();
@@ -327,21 +316,17 @@ fn draw_map(board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: Rect) {
             None => " ",
         };
         let moved = if marks.moved.contains(id) { "*" } else { "" };
-        let style = if is_here {
-            Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
-        } else {
-            Style::new()
-        };
+        let style = if is_here { BOLD.add_modifier(Modifier::REVERSED) } else { PLAIN };
         let name = format!("{mark} {}{moved}", node.name);
-        let shape = board.look.spelled(&node.shape().to_string());
+        let shape = board.spelled(&node.shape().to_string());
         let room = area.width.saturating_sub(2);
         let mut end = room;
         if buffer.area.width >= WIDTH_WITH_SHAPES {
             end = room.saturating_sub(shape.width() as u16);
-            put(board.look, buffer, area.x + end, y, room, &shape, board.look.quiet());
+            board.put(buffer, (area.x + end, y), room, &shape, board.quiet());
             end = end.saturating_sub(1);
         }
-        put(board.look, buffer, area.x, y, end, &name, style);
+        board.put(buffer, (area.x, y), end, &name, style);
     }
 }
 
@@ -353,33 +338,29 @@ const MOST_LINES: usize = 3;
 /// What is said, in at most three lines of this width: of a message the beginning, of a text that is typed the end.
 fn message_lines(board: &Board<'_>, width: usize) -> Vec<String> {
     let said = board.said.map_or_else(|| sentences::bottom(board.state), str::to_string);
-    let said = board.look.spelled(&said);
+    let said = board.spelled(&said);
     if is_typed(board) {
         // Behind the last letter there is room for the cursor.
         let mut all = pieces(&said, width.saturating_sub(1));
         if let Some(left_out) = all.len().checked_sub(MOST_LINES + 1) {
             all.drain(..=left_out);
-            all[0] = format!(
-                "{}{}",
-                board.look.spelled(&CUT.to_string()),
-                all[0].chars().skip(2).collect::<String>()
-            );
+            let end: String = all[0].chars().skip(2).collect();
+            all[0] = format!("{}{end}", board.spelled(&CUT.to_string()));
         }
         return all;
     }
     let mut all = wrapped_text(&said, width);
     if all.len() > MOST_LINES {
         let rest = all.split_off(MOST_LINES - 1).join(" ");
-        all.push(board.look.cut(&rest, width));
+        all.push(board.cut(&rest, width));
     }
     all
 }
 
 /// Draws it; returns where the cursor of a text stands.
 fn draw_message(board: &Board<'_>, buffer: &mut Buffer, lines: &[String], area: Rect) -> Option<Position> {
-    let bold = Style::new().add_modifier(Modifier::BOLD);
     for (number, line) in lines.iter().enumerate() {
-        put(board.look, buffer, 0, area.y + number as u16, area.width, line, bold);
+        board.put(buffer, (0, area.y + number as u16), area.width, line, BOLD);
     }
     let x = lines.last().map_or(0, |line| line.width() as u16).min(area.width.saturating_sub(1));
     is_typed(board).then_some(Position { x, y: area.y + area.height - 1 })
@@ -427,10 +408,10 @@ pub(in crate::explorer) struct Marks {
     pub cursor: CellId,
     /// The cell that Enter opens.
     pub chosen: Option<CellId>,
-    operands: HashMap<CellId, Mark>,
+    /// The operands, and the cells that read the number.
+    others: HashMap<CellId, Mark>,
     /// The nodes that are read, in the order of writing.
     pub read: Vec<NodeId>,
-    fed: HashSet<CellId>,
     /// The nodes that read the number.
     pub readers: Vec<NodeId>,
     /// The nodes in which the last change has moved a number.
@@ -442,23 +423,20 @@ pub(in crate::explorer) struct Marks {
 impl Marks {
     /// The marks of a state.
     pub fn of(state: &State) -> Marks {
-        let sources = state.sources();
-        let mut operands = HashMap::new();
-        for (number, (node, places)) in sources.cells.iter().enumerate() {
-            let mark = if number == 0 { Mark::First } else { Mark::Second };
-            operands.extend(places.iter().map(|&(row, col)| (CellId { node: *node, row, col }, mark)));
-        }
-        let feeds = state.feeds();
-        let cells = |(node, places): &(NodeId, Vec<(usize, usize)>)| {
-            let node = *node;
-            places.iter().map(move |&(row, col)| CellId { node, row, col }).collect::<Vec<_>>()
+        let (sources, feeds) = (state.sources(), state.feeds());
+        let mut others = HashMap::new();
+        let mut mark = |(node, places): &(NodeId, Vec<(usize, usize)>), mark: Mark| {
+            others.extend(places.iter().map(|&(row, col)| (CellId { node: *node, row, col }, mark)));
         };
+        feeds.iter().for_each(|cells| mark(cells, Mark::Fed));
+        for (number, cells) in sources.cells.iter().enumerate() {
+            mark(cells, if number == 0 { Mark::First } else { Mark::Second });
+        }
         Marks {
             cursor: state.cursor(),
             chosen: state.chosen_operand(),
             read: sources.cells.iter().map(|(node, _)| *node).collect(),
-            operands,
-            fed: feeds.iter().flat_map(cells).collect(),
+            others,
             readers: feeds.iter().map(|(node, _)| *node).collect(),
             moved: state.changed_nodes().iter().copied().collect(),
             hidden: state.is_hidden().then(|| state.cursor()),
@@ -467,15 +445,7 @@ impl Marks {
 
     /// The mark of a cell.
     pub fn mark(&self, cell: CellId) -> Mark {
-        if cell == self.cursor {
-            Mark::Cursor
-        } else if let Some(mark) = self.operands.get(&cell) {
-            *mark
-        } else if self.fed.contains(&cell) {
-            Mark::Fed
-        } else {
-            Mark::None
-        }
+        if cell == self.cursor { Mark::Cursor } else { self.others.get(&cell).copied().unwrap_or_default() }
     }
 
     /// The first marked place of a node, which its window has to show.
@@ -486,10 +456,10 @@ impl Marks {
         if let Some(chosen) = self.chosen.filter(|cell| cell.node == node) {
             return Some(chosen);
         }
-        let in_node = |cells: &mut dyn Iterator<Item = &CellId>| {
-            cells.filter(|cell| cell.node == node).min_by_key(|cell| (cell.row, cell.col)).copied()
-        };
-        in_node(&mut self.operands.keys()).or_else(|| in_node(&mut self.fed.iter()))
+        // Operands before the cells that read the number.
+        let in_node = self.others.iter().filter(|(cell, _)| cell.node == node);
+        let first = in_node.min_by_key(|(cell, mark)| (**mark == Mark::Fed, cell.row, cell.col));
+        first.map(|(cell, _)| *cell)
     }
 }
 
@@ -502,11 +472,10 @@ const HANGING: usize = 4;
 
 /// Draws the sentence. Its result is always there.
 fn draw_sentence(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {
-    let bold = Style::new().add_modifier(Modifier::BOLD);
     let lines = fitted(board, area.width.into(), area.height.into());
     for (number, line) in lines.iter().enumerate() {
-        let style = if number == 0 { bold } else { Style::new() };
-        put(board.look, buffer, area.x, area.y + number as u16, area.width, line, style);
+        let style = if number == 0 { BOLD } else { PLAIN };
+        board.put(buffer, (area.x, area.y + number as u16), area.width, line, style);
     }
 }
 
@@ -552,7 +521,7 @@ impl Sentence {
         let state = board.state;
         let decimals = state.decimals();
         let of_head = |head: String| Sentence {
-            head: board.look.spelled(&head),
+            head: board.spelled(&head),
             derived: Vec::new(),
             with: Vec::new(),
             short_with: None,
@@ -578,9 +547,9 @@ impl Sentence {
         let before = state.change_at(state.cursor()).map_or_else(String::new, |change| {
             format!("   (before: {})", number_alone(change.before, decimals))
         });
-        let indent = board.look.spelled(&symbol).width() + 1;
+        let indent = board.spelled(&symbol).width() + 1;
         let hanging = |first: String, rest: usize, text: &str| {
-            hanging(&board.look.spelled(&first), rest, &board.look.spelled(text), width)
+            hanging(&board.spelled(&first), rest, &board.spelled(text), width)
         };
         let last = lines.len().saturating_sub(1);
         // The result of a guess is not told.
@@ -597,7 +566,7 @@ impl Sentence {
                 .iter()
                 .flat_map(|(name, is, value)| indented(&format!("with {name} = {is} = {value}")))
                 .collect(),
-            short_with: with.map(|(name, _, value)| board.look.spelled(&format!("with {name} = {value}"))),
+            short_with: with.map(|(name, _, value)| board.spelled(&format!("with {name} = {value}"))),
             notes: notes.iter().map(|note| indented(note)).collect(),
             ..of_head(format!("{address} = {shown}{before}   {step}"))
         }

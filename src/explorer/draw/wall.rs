@@ -2,22 +2,18 @@
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
-use ratatui_core::style::Style;
 
 use crate::graph::{Graph, NodeId, Op};
 use crate::text::ScreenWidth;
 
 use super::matrix::{HEAD, Shown};
-use super::{Board, Hit, Marks, put};
+use super::{Board, Hit, Marks, PLAIN};
 
 /// The columns of a matrix that are shown at least.
 const FEWEST_COLUMNS: usize = 2;
 
-/// A matrix, and the sign before it.
-struct Place<'a> {
-    sign: &'static str,
-    shown: Shown<'a>,
-}
+/// The sign before a matrix, and the matrix.
+type Place<'a> = (&'static str, Shown<'a>);
 
 /// The matrices of a step, and where they stand.
 pub(super) struct Wall<'a> {
@@ -29,15 +25,14 @@ impl<'a> Wall<'a> {
     /// The matrices around the cursor in this room.
     pub fn new(board: &'a Board<'_>, marks: &Marks, room: Room) -> Wall<'a> {
         let places = places(board, marks);
-        let is_current = |place: &Place<'_>| !place.shown.is_beside && place.shown.node == marks.cursor.node;
+        let is_current = |(_, shown): &Place<'_>| !shown.is_beside && shown.node == marks.cursor.node;
         let current = places.iter().position(is_current).unwrap_or(0);
-        let is_chosen =
-            |place: &usize| marks.chosen.is_some_and(|cell| cell.node == places[*place].shown.node);
+        let is_chosen = |place: &usize| marks.chosen.is_some_and(|cell| cell.node == places[*place].1.node);
         let (first, others): (Vec<usize>, Vec<usize>) = (0..current).rev().partition(is_chosen);
-        let size = |place: &Place<'_>| {
-            let widths = place.shown.widths(board, marks, room.height);
-            let below = place.shown.moved_rows(board, marks, room.height);
-            let rows = place.shown.size().0;
+        let size = |(_, shown): &Place<'_>| {
+            let widths = shown.widths(board, marks, room.height);
+            let below = shown.moved_rows(board, marks, room.height);
+            let rows = shown.size().0;
             Size { whole: widths.whole(), least: widths.with(FEWEST_COLUMNS), rows, below }
         };
         let sizes = places.iter().map(size).collect();
@@ -59,24 +54,17 @@ impl<'a> Wall<'a> {
         for (number, line) in self.plan.lines.iter().enumerate() {
             let mut x = area.x;
             let height = line.height as u16;
-            let middles = line.places.iter().map(|(place, _)| self.places[*place].shown.middle(line.height));
+            let middles = line.places.iter().map(|(place, _)| self.places[*place].1.middle(line.height));
             let middle = y + middles.max().unwrap_or(0) as u16;
             let most = self.same_columns(board, marks, line);
             for (at, &(place, width)) in line.places.iter().enumerate() {
-                let Place { sign, shown } = &self.places[place];
+                let (sign, shown) = &self.places[place];
                 // The second line begins with its sign.
                 if at + number > 0 {
                     let gap = self.plan.gap as u16;
-                    let sign = board.look.spelled(sign);
-                    put(
-                        board.look,
-                        buffer,
-                        x + gap / 2 - sign.width() as u16 / 2,
-                        middle,
-                        gap,
-                        &sign,
-                        Style::new(),
-                    );
+                    let sign = board.spelled(sign);
+                    let start = x + gap / 2 - sign.width() as u16 / 2;
+                    board.put(buffer, (start, middle), gap, &sign, PLAIN);
                     x += gap;
                 }
                 let place = Rect { x, y, width: width as u16, height };
@@ -94,7 +82,7 @@ impl<'a> Wall<'a> {
             return usize::MAX;
         }
         let columns = |&(place, width): &(usize, usize)| {
-            self.places[place].shown.columns_in(board, marks, (width, line.height))
+            self.places[place].1.columns_in(board, marks, (width, line.height))
         };
         line.places.iter().map(columns).min().unwrap_or(usize::MAX)
     }
@@ -111,17 +99,14 @@ fn places<'a>(board: &'a Board<'_>, marks: &Marks) -> Vec<Place<'a>> {
         let shape = of.shape();
         let shape = if turned { format!("{}×{}", shape.cols, shape.rows) } else { shape.to_string() };
         let open = if of.tensor().is_none() { " (never formed)" } else { "" };
-        let title = board.look.spelled(&format!("{}{transposed} {shape}{more}{open}", of.name));
+        let title = board.spelled(&format!("{}{transposed} {shape}{more}{open}", of.name));
         Shown { graph, node, turned, title, is_beside: !std::ptr::eq(graph, state.graph()) }
     };
     if let Some((before, changes)) = state.beside()
         && let Some(there) = before.find(&graph[node].name)
     {
         let said = if changes.is_nothing() { " at the start" } else { " before" };
-        return vec![
-            Place { sign: "", shown: shown(before, there, false, said) },
-            Place { sign: "│", shown: shown(graph, node, false, " now") },
-        ];
+        return vec![("", shown(before, there, false, said)), ("│", shown(graph, node, false, " now"))];
     }
     let op = &graph[node].op;
     let inputs = &graph[node].inputs;
@@ -146,19 +131,16 @@ fn places<'a>(board: &'a Board<'_>, marks: &Marks) -> Vec<Place<'a>> {
         let turned = matches!(op, Op::ProductTransposed) && number > 0
             || matches!(op, Op::TransposedProduct) && number == 0
             || matches!(op, Op::Linear(crate::attention::WeightLayout::OutIn)) && number == 1;
-        all.push(Place {
-            sign: if number == 0 { "" } else { sign },
-            shown: shown(graph, *input, turned, ""),
-        });
+        all.push((if number == 0 { "" } else { sign }, shown(graph, *input, turned, "")));
     }
     // A product of a matrix with itself has two places.
     if matches!(op, Op::ProductTransposed) && operands.len() == 1 {
-        all.push(Place { sign, shown: shown(graph, operands[0], true, "") });
+        all.push((sign, shown(graph, operands[0], true, "")));
     }
     let equals = if all.len() > 1 { "=" } else { "→" };
-    all.push(Place { sign: equals, shown: shown(graph, node, false, "") });
+    all.push((equals, shown(graph, node, false, "")));
     if let Some(&reader) = marks.readers.first() {
-        all.push(Place { sign: "→", shown: shown(graph, reader, false, "") });
+        all.push(("→", shown(graph, reader, false, "")));
     }
     all
 }
@@ -234,18 +216,15 @@ impl Equation {
         let maps = [true, false].into_iter().filter(|has_map| room.map > 0 || !has_map);
         let one = |has_map, least| self.on_one_line(has_map, room, least);
         let two = |has_map, least| self.on_two_lines(has_map, room, least);
-        let mut whole = maps.clone().flat_map(|has_map| [one(has_map, false), two(has_map, false)]);
+        let mut whole = maps.clone().flat_map(|has_map| [one(has_map, false), two(has_map, false)]).flatten();
         // Of large matrices more rows are seen on one line.
-        let parts = || {
-            maps.clone()
-                .map(|has_map| one(has_map, true))
-                .chain(maps.clone().map(|has_map| two(has_map, true)))
-        };
-        whole.find_map(|plan| plan).or_else(|| parts().find_map(|plan| plan)).unwrap_or_else(|| {
+        let parts = |plan: &dyn Fn(bool) -> Option<Plan>| maps.clone().find_map(plan);
+        let part = || parts(&|has_map| one(has_map, true)).or_else(|| parts(&|has_map| two(has_map, true)));
+        whole.next().or_else(part).unwrap_or_else(|| {
             let most = maps.clone().map(|has_map| self.as_many_as_fit(has_map, room));
             // Of two with as many matrices the first one, which has the map.
             most.reduce(|first, next| if next.count() > first.count() { next } else { first })
-                .unwrap_or_default()
+                .unwrap_or(Plan { has_map: false, gap: GAPS[0], lines: Vec::new() })
         })
     }
 
@@ -352,12 +331,6 @@ impl Plan {
     /// The number of matrices.
     fn count(&self) -> usize {
         self.lines.iter().map(|line| line.places.len()).sum()
-    }
-}
-
-impl Default for Plan {
-    fn default() -> Plan {
-        Plan { has_map: false, gap: GAPS[0], lines: Vec::new() }
     }
 }
 

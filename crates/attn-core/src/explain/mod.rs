@@ -10,6 +10,6 @@ mod tree;
 pub use note::{Note, StoredWeight, decided, notes, stored_weight};
 pub use steps::{MOST_OF_A_NODE, cells_at, cells_named, steps, worked_out};
 pub use tree::{
-    Branch, Depth, Explanation, LONGEST, LongSums, MOST_EXPLAINED, SHOWN, explain, main_operands, onward,
-    passed_on, shortened, shortened_to,
+    Branch, Depth, Explanation, LONGEST, LongSums, MOST_EXPLAINED, SHOWN, each_cell, explain, main_operands,
+    onward, passed_on, shortened, shortened_to,
 };

@@ -20,21 +20,14 @@ pub enum Note {
     Decided(Vec<CellId>),
     /// In single precision: the recorded number beside the value of its terms.
     Rounded(Rounding),
-    /// A sum is shortened.
-    ShortenedSum {
+    /// A sum or a maximum is shortened.
+    Shortened {
         /// The number of terms that are written.
         written: usize,
         /// The number of those that are left out.
         left: usize,
-        /// The sum of these.
-        sum: f64,
-    },
-    /// A maximum is shortened.
-    ShortenedMaximum {
-        /// The number of terms that are written.
-        written: usize,
-        /// The number of those that are left out.
-        left: usize,
+        /// The sum of these; `None` for a maximum.
+        sum: Option<f64>,
     },
 }
 
@@ -83,19 +76,15 @@ pub fn stored_weight(graph: &Graph, cell: CellId) -> Option<StoredWeight<'_>> {
 
 /// The cells that decide if a mask hides a cell, and do not stand in its term.
 pub fn decided(graph: &Graph, cell: CellId, term: &Term) -> Vec<CellId> {
-    deciding(graph, cell).filter(|read| !reads(term, *read)).collect()
-}
-
-/// The cells that a mask looks at: the score that it may hide, and its own matrix.
-fn deciding(graph: &Graph, cell: CellId) -> impl Iterator<Item = CellId> {
     let node = &graph[cell.node];
+    // A mask looks at the score that it may hide, and at its own matrix.
     let inputs = match node.op {
         Op::Mask(_) => &node.inputs[..],
         // The first gives the shape alone.
         Op::MaskPattern(_) => &node.inputs[1..],
         _ => &[],
     };
-    inputs.iter().map(move |&node| CellId { node, ..cell })
+    inputs.iter().map(|&node| CellId { node, ..cell }).filter(|read| !reads(term, *read)).collect()
 }
 
 fn reads(term: &Term, cell: CellId) -> bool {
@@ -130,11 +119,11 @@ fn collect(term: &Term, notes: &mut Vec<Note>) {
     };
     match term {
         Term::Choice { because, .. } => add(Note::Because(because)),
-        Term::Sum(terms) if let Some(&Term::Rest { count: left, value: sum }) = terms.last() => {
-            add(Note::ShortenedSum { written: terms.len() - 1, left, sum });
-        }
-        Term::Max(terms) if let Some(&Term::Rest { count: left, .. }) = terms.last() => {
-            add(Note::ShortenedMaximum { written: terms.len() - 1, left });
+        Term::Sum(terms) | Term::Max(terms)
+            if let Some(&Term::Rest { count: left, value }) = terms.last() =>
+        {
+            let sum = matches!(term, Term::Sum(_)).then_some(value);
+            add(Note::Shortened { written: terms.len() - 1, left, sum });
         }
         _ => {}
     }
@@ -169,16 +158,16 @@ impl Note {
                 format!("it looks at {}", cells.iter().map(value).collect::<Vec<_>>().join(" and "))
             }
             Note::Rounded(rounding) => rounded(*rounding),
-            Note::ShortenedSum { written, left, sum } => format!(
-                "shortened: the sum has {} terms; the {written} largest are written, and the other {left} add up to {}",
-                left + written,
-                number(*sum)
-            ),
-            Note::ShortenedMaximum { written, left } => {
-                format!(
-                    "shortened: max is taken over {} numbers; the {written} largest are written",
-                    left + written
-                )
+            Note::Shortened { written, left, sum } => {
+                let all = left + written;
+                match sum.map(number) {
+                    Some(sum) => format!(
+                        "shortened: the sum has {all} terms; the {written} largest are written, and the other {left} add up to {sum}"
+                    ),
+                    None => format!(
+                        "shortened: max is taken over {all} numbers; the {written} largest are written"
+                    ),
+                }
             }
         }
     }

@@ -152,9 +152,9 @@ fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: LongSums) -> Result
             LongSums::Whole => term.clone(),
             LongSums::Shortened => shortened_to(graph, &term, kept),
         };
-        let mut operands = Vec::new();
-        parts += cells_of(&term, &mut Vec::new(), &mut HashSet::new());
-        cells_of(&shown, &mut operands, &mut HashSet::new());
+        let (mut operands, mut seen) = (Vec::new(), HashSet::new());
+        parts += each_cell(&term, &mut |_| ());
+        each_cell(&shown, &mut |cell| operands.extend(seen.insert(cell).then_some(cell)));
         let ends = !graph.is_of_model() || ends_level(graph, &term, &operands, distance == 1);
         let level = level + usize::from(ends);
         if depth == Depth::All || matches!(depth, Depth::Levels(levels) if level <= levels) {
@@ -206,14 +206,12 @@ fn check_size(graph: &Graph, node: NodeId) -> Result<()> {
     Ok(())
 }
 
-/// Adds the cells of a term, each once, in the order of writing, and counts the term's parts.
-fn cells_of(term: &Term, cells: &mut Vec<CellId>, known: &mut HashSet<CellId>) -> usize {
-    if let Term::Cell(cell) = term
-        && known.insert(*cell)
-    {
-        cells.push(*cell);
+/// Passes the cells of a term to `add`, in the order of writing; returns the number of its parts.
+pub fn each_cell(term: &Term, add: &mut impl FnMut(CellId)) -> usize {
+    if let Term::Cell(cell) = term {
+        add(*cell);
     }
-    term.parts().into_iter().fold(1, |count, part| count + cells_of(part, cells, known))
+    term.parts().into_iter().fold(1, |count, part| count + each_cell(part, add))
 }
 
 struct TreeBuilder<'a> {

@@ -102,18 +102,6 @@ pub enum Form {
     Lesson,
 }
 
-impl Form {
-    /// The form that a letter chooses: the first one of its name.
-    pub(super) fn of(letter: char) -> Option<Form> {
-        match letter {
-            'c' => Some(Form::Command),
-            'f' => Some(Form::Files),
-            'l' => Some(Form::Lesson),
-            _ => None,
-        }
-    }
-}
-
 /// The answer to an event that changed nothing, or that asks for one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {

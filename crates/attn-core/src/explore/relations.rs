@@ -1,11 +1,11 @@
 //! The cells that a cell was made of, those that it feeds, the one to look at first, and the one that a text means.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use crate::attention::{Axis, WeightLayout};
 use crate::elementary;
-use crate::explain::decided;
+use crate::explain::{decided, each_cell};
 use crate::graph::{CellId, Cells, Graph, Node, NodeId, Op, Stage, Term, resolve};
 use crate::matrix::{Labels, Shape};
 
@@ -20,17 +20,15 @@ pub struct Sources {
 
 /// The cells that a cell was made of: those in its terms, and those that decide which case of its formula holds.
 pub fn sources(graph: &Graph, cell: CellId) -> Sources {
-    let term = graph.terms(cell);
+    let (all, read) = read(graph, cell);
     let mut cells: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
     let mut order = Vec::new();
-    let mut add = |cell: CellId| {
+    for cell in all {
         if !order.contains(&cell.node) {
             order.push(cell.node);
         }
         cells.entry(cell.node).or_default().push((cell.row, cell.col));
-    };
-    let read = read(&term, &mut add);
-    decided(graph, cell, &term).into_iter().for_each(&mut add);
+    }
     let sorted = order.into_iter().filter_map(|node| {
         let mut places = cells.remove(&node)?;
         places.sort_unstable();
@@ -40,27 +38,19 @@ pub fn sources(graph: &Graph, cell: CellId) -> Sources {
     Sources { cells: sorted.collect(), read }
 }
 
-/// Passes the cells of a term to `add`, in the order of writing; returns the number of its parts.
-fn read(term: &Term, add: &mut impl FnMut(CellId)) -> usize {
-    if let Term::Cell(cell) = term {
-        add(*cell);
-    }
-    term.parts().into_iter().fold(1, |count, part| count + read(part, add))
+/// The cells that a cell was made of, in the order of writing, and the number of the parts of its term.
+fn read(graph: &Graph, cell: CellId) -> (Vec<CellId>, usize) {
+    let term = graph.terms(cell);
+    let mut cells = Vec::new();
+    let parts = each_cell(&term, &mut |cell| cells.push(cell));
+    cells.extend(decided(graph, cell, &term));
+    (cells, parts)
 }
 
 /// The operands of a cell, each once, in the order of writing: what a walk through them visits.
 pub(super) fn operands(graph: &Graph, cell: CellId) -> Vec<CellId> {
-    let term = graph.terms(cell);
-    let mut found: Vec<CellId> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    let mut add = |cell: CellId| {
-        if seen.insert(cell) {
-            found.push(cell);
-        }
-    };
-    read(&term, &mut add);
-    decided(graph, cell, &term).into_iter().for_each(&mut add);
-    found
+    let mut seen = HashSet::new();
+    read(graph, cell).0.into_iter().filter(|cell| seen.insert(*cell)).collect()
 }
 
 /// The operand that contributes most: of the largest summand of the outermost sum the first cell; the cell of the same row and column
@@ -71,7 +61,7 @@ pub(super) fn largest_operand(graph: &Graph, cell: CellId) -> Option<CellId> {
     let of_sum = outer_sum(&term).and_then(|summands| {
         let first_cell = |part: &Term| {
             let mut first = None;
-            read(part, &mut |cell| first = first.or(Some(cell)));
+            each_cell(part, &mut |cell| first = first.or(Some(cell)));
             first
         };
         let sized = summands.iter().filter_map(|part| Some((first_cell(part)?, part.evaluate(graph).abs())));
@@ -99,13 +89,6 @@ fn outer_sum(term: &Term) -> Option<&[Term]> {
 /// For an op whose readers are found by asking each cell, at most this many parts of terms are read.
 const MOST_READ: usize = 400_000;
 
-/// Cells of one step that read the cell: a block of rows and columns, or some places.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Readers {
-    Block(Range<usize>, Range<usize>),
-    Asked,
-}
-
 /// The cells that read this one directly, by their node: places (row, column), sorted.
 ///
 /// Where a step is so large that asking each of its cells would take long, and its op does not say it otherwise, it is left out.
@@ -119,15 +102,11 @@ fn places(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>
     let node = &graph[id];
     let mut all: Vec<(usize, usize)> = Vec::new();
     for (input, _) in node.inputs.iter().enumerate().filter(|(_, input)| **input == cell.node) {
-        match readers(graph, id, input, cell) {
-            Readers::Block(rows, cols) => {
-                all.extend(rows.flat_map(|row| cols.clone().map(move |col| (row, col))));
-            }
-            Readers::Asked => {
-                all = asked(graph, id, cell)?;
-                break;
-            }
-        }
+        let Some((rows, cols)) = readers(graph, id, input, cell) else {
+            all = asked(graph, id, cell)?;
+            break;
+        };
+        all.extend(rows.flat_map(|row| cols.clone().map(move |col| (row, col))));
     }
     all.sort_unstable();
     all.dedup();
@@ -151,7 +130,8 @@ fn asked(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>>
     Some(found)
 }
 
-fn readers(graph: &Graph, id: NodeId, input: usize, cell: CellId) -> Readers {
+/// The rows and columns of a step that read the cell; `None` where each of its cells has to be asked.
+fn readers(graph: &Graph, id: NodeId, input: usize, cell: CellId) -> Option<(Range<usize>, Range<usize>)> {
     let node = &graph[id];
     let Shape { rows, cols } = node.shape();
     let (row, col) = (cell.row, cell.col);
@@ -159,39 +139,38 @@ fn readers(graph: &Graph, id: NodeId, input: usize, cell: CellId) -> Readers {
     let before = |along: fn(Shape) -> usize| -> usize {
         node.inputs[..input].iter().map(|&other| along(graph[other].shape())).sum()
     };
-    match (&node.op, input) {
+    Some(match (&node.op, input) {
         (Op::Product | Op::ProductTransposed | Op::Linear(_) | Op::Softmax(Axis::Rows, _), 0)
-        | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => Readers::Block(this_row, 0..cols),
-        (Op::ProductTransposed | Op::Linear(WeightLayout::OutIn), 1) => Readers::Block(0..rows, this_row),
-        (Op::TransposedProduct, 0) => Readers::Block(this_col, 0..cols),
+        | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => (this_row, 0..cols),
+        (Op::ProductTransposed | Op::Linear(WeightLayout::OutIn), 1) => (0..rows, this_row),
+        (Op::TransposedProduct, 0) => (this_col, 0..cols),
         (Op::Product | Op::TransposedProduct | Op::Linear(_) | Op::RmsNorm(_) | Op::LayerNorm(_), _) => {
-            Readers::Block(0..rows, this_col)
+            (0..rows, this_col)
         }
-        (Op::Transpose, _) => Readers::Block(this_col, this_row),
+        (Op::Transpose, _) => (this_col, this_row),
         (Op::Scale(_) | Op::Temperature(_) | Op::SoftCap(_) | Op::Relu | Op::Silu, 0)
-        | (Op::Gelu(_) | Op::NormalShare | Op::Root, 0) => Readers::Block(this_row, this_col),
+        | (Op::Gelu(_) | Op::NormalShare | Op::Root, 0) => (this_row, this_col),
         (Op::Columns { start, count }, 0) if (*start..start + count).contains(&col) => {
-            Readers::Block(this_row, col - start..col - start + 1)
+            (this_row, col - start..col - start + 1)
         }
-        (Op::Columns { .. }, 0) => Readers::Block(0..0, 0..0),
         (Op::Rows { start, count }, 0) if (*start..start + count).contains(&row) => {
-            Readers::Block(row - start..row - start + 1, this_col)
+            (row - start..row - start + 1, this_col)
         }
-        (Op::Rows { .. }, 0) => Readers::Block(0..0, 0..0),
+        (Op::Columns { .. } | Op::Rows { .. }, 0) => (0..0, 0..0),
         (Op::Concatenate, _) => {
             let at = before(|shape| shape.cols) + col;
-            Readers::Block(this_row, at..at + 1)
+            (this_row, at..at + 1)
         }
         (Op::Stack(_), _) => {
             let at = before(|shape| shape.rows) + row;
-            Readers::Block(at..at + 1, this_col)
+            (at..at + 1, this_col)
         }
         // What is added, multiplied or masked may be one row for all rows, or one number for all cells.
         (Op::Add | Op::Subtract | Op::Multiply, _) if graph[cell.node].shape() == node.shape() => {
-            Readers::Block(this_row, this_col)
+            (this_row, this_col)
         }
-        _ => Readers::Asked,
-    }
+        _ => return None,
+    })
 }
 
 // The cell to look at first.
@@ -241,18 +220,15 @@ fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
 /// this number, or a step whose name begins so.
 pub(super) fn found(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
     let text = Some(text.trim()).filter(|text| !text.is_empty())?;
-    addressed(graph, from, text)
+    let addressed = resolve(graph, text).ok().map(|cells| match cells {
+        Cells::Cell(cell) => cell,
+        Cells::Row(node, row) => CellId { node, row, col: 0 },
+        Cells::Node(node) => within(graph, CellId { node, ..from }),
+    });
+    addressed
         .or_else(|| labelled(graph, from, text))
         .or_else(|| with_number(graph, from, text))
         .or_else(|| named(graph, from, text))
-}
-
-fn addressed(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
-    match resolve(graph, text).ok()? {
-        Cells::Cell(cell) => Some(cell),
-        Cells::Row(node, row) => Some(CellId { node, row, col: 0 }),
-        Cells::Node(node) => Some(within(graph, CellId { node, ..from })),
-    }
 }
 
 /// The nearest cell that a node has.

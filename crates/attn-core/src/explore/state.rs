@@ -324,11 +324,6 @@ impl State {
         !node.op.is_given() && !matches!(node.op, Op::Fused(_)) && self.is_on_number()
     }
 
-    /// The nodes that are read for the node under the cursor.
-    pub fn inputs(&self) -> &[NodeId] {
-        &self.graph()[self.cursor.node].inputs
-    }
-
     /// The head that the cursor is in.
     pub fn head(&self) -> Option<HeadPlace> {
         head_of(self.graph(), self.cursor.node)

@@ -8,7 +8,7 @@ use crate::text::number;
 
 use super::event::{Event, Form, Message, Way};
 use super::relations::{found, within};
-use super::source::{self, Changes, Knob, Setting, Settings, Source, outputs};
+use super::source::{self, Changes, Knob, Setting, Settings, outputs};
 use super::state::{LONGEST_PATH, MOST_CHANGES, Mode, Purpose, State, Version};
 
 /// The most decimals that are shown.
@@ -48,7 +48,14 @@ pub fn plan(mut state: State, event: Event) -> Planned {
     let wanted = match (state.mode.clone(), event) {
         (Mode::Write, event) => {
             match event {
-                Event::Type(letter) => state.choose_form(letter),
+                Event::Type(letter @ ('c' | 'f' | 'l')) => {
+                    let form = match letter {
+                        'c' => Form::Command,
+                        'f' => Form::Files,
+                        _ => Form::Lesson,
+                    };
+                    state.mode = Mode::Typing { text: String::new(), purpose: Purpose::File(form) };
+                }
                 Event::Back => state.mode = Mode::Look,
                 // Another key is no form; the question stays.
                 _ => {}
@@ -64,7 +71,9 @@ pub fn plan(mut state: State, event: Event) -> Planned {
             let adjusts = (knob != Knob::Positions).then_some((knob, 1));
             state.set(setting, state.has_adjusted, adjusts)
         }
-        (Mode::Adjust(knob), event) if leaves(knob, &event) => {
+        (Mode::Adjust(knob), event)
+            if matches!(event, Event::Back | Event::Accept | Event::Open) || event == Event::Adjust(knob) =>
+        {
             state.mode = Mode::Look;
             None
         }
@@ -76,11 +85,6 @@ pub fn plan(mut state: State, event: Event) -> Planned {
     }
 }
 
-/// Whether an event ends the adjusting of a setting.
-fn leaves(knob: Knob, event: &Event) -> bool {
-    matches!(event, Event::Back | Event::Accept | Event::Open) || *event == Event::Adjust(knob)
-}
-
 impl State {
     /// Does what an event means while nothing is typed; returns the change that it wants, if it is one.
     fn looking(&mut self, event: Event) -> Option<Wanted> {
@@ -89,7 +93,10 @@ impl State {
             Event::Point(cell) => self.put(cell),
             Event::NextOperand => self.choose(1),
             Event::PreviousOperand => self.choose(-1),
-            Event::Open | Event::Accept => self.open(),
+            Event::Open | Event::Accept => match self.chosen_operand() {
+                Some(cell) => self.visit(cell),
+                None => self.message = Some(Message::Given),
+            },
             Event::Back => self.back(),
             Event::Head(_) if self.head().is_none() => self.message = Some(Message::NoHead),
             Event::Head(by) => self.beside_step(|step| Some(Step { head: moved(step.head?, by), ..step })),
@@ -254,13 +261,6 @@ impl State {
     }
 }
 
-impl Source {
-    /// Whether it can be changed.
-    pub fn is_changeable(&self) -> bool {
-        self.read_only().is_none()
-    }
-}
-
 // The computation that an event asks for: it may take long, so that a front end can let another thread do it.
 
 /// What an event leads to.
@@ -305,7 +305,9 @@ impl Computation {
     pub fn run(self, watch: &Watch) -> Option<State> {
         let Computation { mut state, mut wanted } = self;
         loop {
-            match state.graph_with(&wanted.changes, watch) {
+            let before = Arc::clone(&state.history[state.at].graph);
+            let graph = Graph::new().after(before).watched(watch.clone());
+            match state.source.graph_from(graph, &wanted.changes, Some(&state.start.graph)) {
                 Ok(graph) => {
                     state.take_graph(wanted, graph);
                     return Some(state);
@@ -374,13 +376,6 @@ impl Wanted {
 }
 
 impl State {
-    /// The graph with these changes.
-    fn graph_with(&self, changes: &Changes, watch: &Watch) -> crate::error::Result<Graph> {
-        let before = Arc::clone(&self.history[self.at].graph);
-        let graph = Graph::new().after(before).watched(watch.clone());
-        self.source.graph_from(graph, changes, Some(&self.start.graph))
-    }
-
     /// Takes a computed graph as the next state of the history, or in place of this one.
     fn take_graph(&mut self, wanted: Wanted, graph: Graph) {
         let before = Arc::clone(&self.history[self.at].graph);
@@ -408,12 +403,6 @@ impl State {
         self.source.read_only().is_some()
     }
 
-    fn choose_form(&mut self, letter: char) {
-        if let Some(form) = Form::of(letter) {
-            self.mode = Mode::Typing { text: String::new(), purpose: Purpose::File(form) };
-        }
-    }
-
     fn begin_adjusting(&mut self, knob: Knob) {
         if self.is_read_only() {
             return;
@@ -429,11 +418,11 @@ impl State {
     /// A setting changed by one step in a direction; a value that the computation refuses will be passed over.
     fn adjust(&mut self, knob: Knob, by: isize) -> Option<Wanted> {
         let settings = self.settings();
-        let changes = source::adjusted(self.changes().clone(), settings, knob, by);
-        if changes.is_none() {
+        let Some(changes) = source::adjusted(self.changes().clone(), settings, knob, by) else {
             self.message = Some(Message::NoFurther);
-        }
-        Some(Wanted { changes: changes?, replaces: self.has_adjusted, adjusts: Some((knob, by)), settings })
+            return None;
+        };
+        Some(Wanted { changes, replaces: self.has_adjusted, adjusts: Some((knob, by)), settings })
     }
 
     /// A setting with this value, if it does not have it already.
@@ -536,13 +525,6 @@ impl State {
             Some(now) => {
                 self.chosen = Some((now as isize + by).rem_euclid(all.len() as isize) as usize);
             }
-            None => self.message = Some(Message::Given),
-        }
-    }
-
-    fn open(&mut self) {
-        match self.chosen_operand() {
-            Some(cell) => self.visit(cell),
             None => self.message = Some(Message::Given),
         }
     }

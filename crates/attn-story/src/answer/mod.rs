@@ -79,7 +79,7 @@ impl Answer {
         let help = || format!("type {}", self.wanted(letters));
         let text = text.trim();
         if text.len() > LONGEST {
-            return Err(Error::new(format!("`{}` is too long for an answer", clip(text))).help(help()));
+            return Err(wrong(text, "is too long for an answer").help(help()));
         }
         // Whatever an error repeats of it, nothing of it reaches the terminal as a command.
         let text = visible(text);
@@ -100,8 +100,21 @@ impl Answer {
         match &self.value {
             Value::Letter(_) => format!("a letter A to {}", last_letter(letters)),
             Value::Number(_) => "a number, such as 0.3, 1/3 or 33%".to_string(),
-            Value::Cell(right) => wanted_cell(right),
-            Value::Order(right) => wanted_order(right, letters),
+            Value::Cell(right) if right.in_given_row => "a column by its name or its number".to_string(),
+            Value::Cell(right) => match right.table.address(0, 0).split_once('[') {
+                Some((_, inside)) => {
+                    format!("a row and a column, such as {} or 2,1", inside.trim_end_matches(']'))
+                }
+                None => "a row and a column, such as 2,1".to_string(),
+            },
+            Value::Order(right) if letters > 0 => {
+                format!("the letters A to {}, the largest first", last_letter(right.positions.len()))
+            }
+            Value::Order(right) => {
+                let mut columns = right.columns();
+                columns.truncate(MOST_OPTIONS);
+                format!("the columns from the largest to the smallest, each once: {}", columns.join(", "))
+            }
             Value::Cells(_) | Value::Truth(_) => "anything".to_string(),
         }
     }
@@ -163,6 +176,11 @@ pub fn rounded_to_tolerance(number: f64, tolerance: f64) -> String {
     format!("{number:.decimals$}").replace('-', "−")
 }
 
+/// The error about a text that was typed.
+fn wrong(text: &str, what: &str) -> Error {
+    Error::new(format!("`{}` {what}", clip(text)))
+}
+
 fn is_within(number: f64, value: f64, tolerance: f64) -> bool {
     let allowed = tolerance + ROUNDING * (value.abs() + tolerance);
     // The difference of two equal infinities is NaN, and an infinite value would allow any difference.
@@ -176,12 +194,12 @@ fn read_number(text: &str) -> Result<Value> {
     let value = match (text.strip_suffix('%'), text.split_once('/')) {
         (Some(percent), _) => plain_number(percent.trim_end())? / 100.0,
         (None, Some((above, below))) => match (plain_number(above)?, plain_number(below)?) {
-            (_, 0.0) => return Err(Error::new(format!("`{}` divides by zero", clip(text)))),
+            (_, 0.0) => return Err(wrong(text, "divides by zero")),
             (above, below) => above / below,
         },
         (None, None) => plain_number(text)?,
     };
-    if value.is_nan() { Err(is_no_number(text)) } else { Ok(Value::Number(value)) }
+    if value.is_nan() { Err(wrong(text, "is not a number")) } else { Ok(Value::Number(value)) }
 }
 
 /// A number with a decimal point or comma, or with commas between the thousands.
@@ -196,18 +214,14 @@ fn plain_number(text: &str) -> Result<f64> {
         1 => text.to_string(),
         2 if is_thousands && !leads_with_zero && !groups[0].is_empty() && !text.contains('.') => {
             let (point, thousand) = (groups.join("."), groups.concat());
-            return Err(Error::new(format!("`{}` may be {point} or {thousand}", clip(text)))
-                .help(format!("type {point} or {thousand}")));
+            let choice = format!("{point} or {thousand}");
+            return Err(wrong(text, &format!("may be {choice}")).help(format!("type {choice}")));
         }
         2 if !text.contains('.') => groups.join("."),
         _ if is_thousands => groups.concat(),
         _ => text.to_string(),
     };
-    number(&plain).ok_or_else(|| is_no_number(text))
-}
-
-fn is_no_number(text: &str) -> Error {
-    Error::new(format!("`{}` is not a number", clip(text)))
+    number(&plain).ok_or_else(|| wrong(text, "is not a number"))
 }
 
 // The place of a cell as students write it.
@@ -220,8 +234,7 @@ fn read_cell(text: &str, right: &Cell) -> Result<Value> {
     {
         let name = name.trim();
         if !name.is_empty() && !name.eq_ignore_ascii_case(right.table.name()) {
-            let node = right.table.name();
-            return Err(Error::new(format!("`{}` is not a cell of {node}", clip(text))));
+            return Err(wrong(text, &format!("is not a cell of {}", right.table.name())));
         }
         inside = rest;
     } else if let Some(rest) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
@@ -233,19 +246,9 @@ fn read_cell(text: &str, right: &Cell) -> Result<Value> {
     let (row, col) = match words[..] {
         [row, col] => right.table.cell(row, col),
         _ if right.in_given_row && !inside.contains(',') => right.table.cell(&given_row, inside),
-        _ => Err(Error::new(format!("`{}` is not a row and a column", clip(text)))),
+        _ => Err(wrong(text, "is not a row and a column")),
     }?;
     Ok(Value::Cell(Cell { row, col, ..right.clone() }))
-}
-
-fn wanted_cell(right: &Cell) -> String {
-    if right.in_given_row {
-        return "a column by its name or its number".to_string();
-    }
-    match right.table.address(0, 0).split_once('[') {
-        Some((_, inside)) => format!("a row and a column, such as {} or 2,1", inside.trim_end_matches(']')),
-        None => "a row and a column, such as 2,1".to_string(),
-    }
 }
 
 // The order of a row's columns as students write it.
@@ -265,21 +268,13 @@ fn read_order(text: &str, right: &Order, letters: usize) -> Result<Value> {
         None => words.iter().map(position).collect::<Result<Vec<usize>>>()?,
     };
     let twice = (1..positions.len()).find(|&at| positions[..at].contains(&positions[at]));
-    let wrong = match twice {
-        Some(at) => format!("names {} twice", right.table.col_name(positions[at])),
-        None if positions.len() != count => format!("names {} of {count} columns", positions.len()),
-        None => return Ok(Value::Order(right.with_positions(&positions))),
-    };
-    Err(Error::new(format!("`{}` {wrong}", clip(text))))
-}
-
-fn wanted_order(right: &Order, letters: usize) -> String {
-    if letters > 0 {
-        return format!("the letters A to {}, the largest first", last_letter(right.positions.len()));
+    match twice {
+        Some(at) => Err(wrong(text, &format!("names {} twice", right.table.col_name(positions[at])))),
+        None if positions.len() != count => {
+            Err(wrong(text, &format!("names {} of {count} columns", positions.len())))
+        }
+        None => Ok(Value::Order(right.with_positions(&positions))),
     }
-    let mut columns = right.columns();
-    columns.truncate(MOST_OPTIONS);
-    format!("the columns from the largest to the smallest, each once: {}", columns.join(", "))
 }
 
 /// The options that words such as `b c a`, or `bca` alone, name by letters.
@@ -299,7 +294,7 @@ fn read_letter(text: &str, letters: usize) -> Result<Value> {
         (Some(letter), None) if option_of(letter, letters).is_some() => {
             Ok(Value::Letter(letter.to_ascii_uppercase()))
         }
-        _ => Err(Error::new(format!("`{}` is not an option", clip(text)))),
+        _ => Err(wrong(text, "is not an option")),
     }
 }
 

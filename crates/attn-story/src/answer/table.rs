@@ -2,12 +2,15 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::graph::{CellId, Cells, Graph, NodeId, Origin, address_of, resolve};
 use crate::matrix::{Labels, Matrix, Shape};
 
 /// A node by itself, whose cells are addressed as in the graph that it comes from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedTable", into = "SavedTable")]
 pub struct Table {
     graph: Graph,
     node: NodeId,
@@ -119,10 +122,55 @@ fn spelled(text: &str, labels: Option<&Labels>) -> String {
     meant(text).or_else(repeated).unwrap_or_else(|| text.to_string())
 }
 
+// A table as data.
+
+/// The rows and columns of a node, without its numbers.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedTable {
+    name: String,
+    shape: [usize; 2],
+    rows: Vec<String>,
+    cols: Vec<String>,
+}
+
+/// The most rows or columns that a table without numbers is made for.
+const MOST: usize = 1 << 12;
+
+impl From<Table> for SavedTable {
+    fn from(table: Table) -> SavedTable {
+        let Shape { rows, cols } = table.shape();
+        let (row_labels, col_labels) = (table.row_labels(), table.col_labels());
+        SavedTable { name: table.name().to_string(), shape: [rows, cols], rows: row_labels, cols: col_labels }
+    }
+}
+
+impl TryFrom<SavedTable> for Table {
+    type Error = Error;
+
+    fn try_from(saved: SavedTable) -> Result<Table> {
+        let SavedTable { name, shape: [rows, cols], rows: row_labels, cols: col_labels } = saved;
+        let fits = |labels: &[String], count: usize| labels.is_empty() || labels.len() == count;
+        is_inside(rows <= MOST && cols <= MOST && fits(&row_labels, rows) && fits(&col_labels, cols))?;
+        let labels = |labels: Vec<String>| (!labels.is_empty()).then(|| Labels::from(labels));
+        let matrix = Matrix::filled(rows, cols, 0.0)
+            .with_row_labels(labels(row_labels))
+            .with_col_labels(labels(col_labels));
+        Table::new(&name, matrix)
+    }
+}
+
+/// # Errors
+/// If a place is not inside its table.
+pub(super) fn is_inside(holds: bool) -> Result<()> {
+    holds.then_some(()).ok_or_else(|| Error::new("this answer has a place outside its table"))
+}
+
 // A cell of a node, and an order of the columns of a row.
 
 /// One cell of a node.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Its row in the node, from 0.
     pub row: usize,
@@ -135,7 +183,8 @@ pub struct Cell {
 }
 
 /// The columns of a row, from the largest number to the smallest.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Order {
     /// The positions of the columns, from 0.
     pub positions: Vec<usize>,

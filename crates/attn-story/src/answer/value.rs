@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::table::{Cell, Order, Table};
+use super::table::{Cell, Order, is_inside};
 use crate::error::{Error, Result};
 use crate::graph::number_text;
-use crate::matrix::{Labels, Matrix, Shape};
+use crate::matrix::{Matrix, Shape};
 
 /// Cells of a run, not yet made into one value.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,46 +94,23 @@ impl fmt::Display for Value {
 
 /// What is written of an answer.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum SavedValue {
     Letter(char),
     Number(String),
-    Cell {
-        row: usize,
-        col: usize,
-        in_given_row: bool,
-        table: SavedTable,
-    },
-    Order {
-        positions: Vec<usize>,
-        table: SavedTable,
-    },
+    Cell(Cell),
+    Order(Order),
     /// A value that nobody can type.
     Other,
 }
-
-/// The rows and columns of a node, without its numbers.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SavedTable {
-    name: String,
-    shape: [usize; 2],
-    rows: Vec<String>,
-    cols: Vec<String>,
-}
-
-/// The most rows or columns that a table without numbers is made for.
-const MOST: usize = 1 << 12;
 
 impl From<Value> for SavedValue {
     fn from(value: Value) -> SavedValue {
         match value {
             Value::Letter(letter) => SavedValue::Letter(letter),
             Value::Number(number) => SavedValue::Number(number.to_string()),
-            Value::Cell(Cell { row, col, in_given_row, table }) => {
-                SavedValue::Cell { row, col, in_given_row, table: table.into() }
-            }
-            Value::Order(Order { positions, table }) => SavedValue::Order { positions, table: table.into() },
+            Value::Cell(cell) => SavedValue::Cell(cell),
+            Value::Order(order) => SavedValue::Order(order),
             Value::Cells(_) | Value::Truth(_) => SavedValue::Other,
         }
     }
@@ -146,44 +123,17 @@ impl SavedValue {
         Ok(match self {
             SavedValue::Letter(letter) => Value::Letter(letter),
             SavedValue::Number(text) => Value::Number(saved_number(&text)?),
-            SavedValue::Cell { row, col, in_given_row, table } => {
-                let table = table.table()?;
-                let Shape { rows, cols } = table.shape();
-                is_inside(row < rows && col < cols)?;
-                Value::Cell(Cell { row, col, in_given_row, table })
+            SavedValue::Cell(cell) => {
+                let Shape { rows, cols } = cell.table.shape();
+                is_inside(cell.row < rows && cell.col < cols)?;
+                Value::Cell(cell)
             }
-            SavedValue::Order { positions, table } => {
-                let table = table.table()?;
-                is_inside(positions.iter().all(|&at| at < table.shape().cols))?;
-                Value::Order(Order { positions, table })
+            SavedValue::Order(order) => {
+                is_inside(order.positions.iter().all(|&at| at < order.table.shape().cols))?;
+                Value::Order(order)
             }
             SavedValue::Other => Value::Truth(false),
         })
-    }
-}
-
-impl From<Table> for SavedTable {
-    fn from(table: Table) -> SavedTable {
-        let Shape { rows, cols } = table.shape();
-        SavedTable {
-            name: table.name().to_string(),
-            shape: [rows, cols],
-            rows: table.row_labels(),
-            cols: table.col_labels(),
-        }
-    }
-}
-
-impl SavedTable {
-    fn table(self) -> Result<Table> {
-        let SavedTable { name, shape: [rows, cols], rows: row_labels, cols: col_labels } = self;
-        let fits = |labels: &[String], count: usize| labels.is_empty() || labels.len() == count;
-        is_inside(rows <= MOST && cols <= MOST && fits(&row_labels, rows) && fits(&col_labels, cols))?;
-        let labels = |labels: Vec<String>| (!labels.is_empty()).then(|| Labels::from(labels));
-        let matrix = Matrix::filled(rows, cols, 0.0)
-            .with_row_labels(labels(row_labels))
-            .with_col_labels(labels(col_labels));
-        Table::new(&name, matrix)
     }
 }
 
@@ -191,8 +141,4 @@ impl SavedTable {
 /// If the text is not a number.
 pub(super) fn saved_number(text: &str) -> Result<f64> {
     text.parse().map_err(|_| Error::new(format!("`{text}` is not a number")))
-}
-
-fn is_inside(holds: bool) -> Result<()> {
-    holds.then_some(()).ok_or_else(|| Error::new("this answer has a place outside its table"))
 }

@@ -1,5 +1,7 @@
 //! An exercise whose result is handed in as text, and judged as `attn diagnose` judges a file.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -9,7 +11,7 @@ use crate::diagnose::{
     with_renaming_remarks,
 };
 use crate::error::{Error, Result};
-use crate::graph::{Convention, NodeId, Op, Origin, formula};
+use crate::graph::{Convention, Node, NodeId, Op, Origin, formula};
 use crate::matrix::Matrix;
 use crate::read::arrays;
 use crate::render::html::{matrix_table, table_of_words};
@@ -66,12 +68,9 @@ impl Exercise {
         let diagnosis =
             examiner.examine(answers).map_err(|error| with_renaming_remarks(error, &submission.remarks))?;
         let mistakes = diagnosis.first_wrong().map_or(&[][..], |wrong| &wrong.mistakes);
-        let mut ids: Vec<String> = Vec::new();
-        for id in mistakes.iter().flat_map(|named| named.ids()) {
-            if !ids.iter().any(|known| known == id) {
-                ids.push(id.to_string());
-            }
-        }
+        let mut seen = HashSet::new();
+        let ids = mistakes.iter().flat_map(|named| named.ids()).filter(|id| seen.insert(*id));
+        let ids = ids.map(|id| id.to_string()).collect();
         let mut compared = examiner.compare(answers)?;
         let is_right = |node: &str| {
             let is_it = |name: &str| {
@@ -101,12 +100,9 @@ impl Exercise {
     pub fn html(&self) -> Result<String> {
         let task = self.computation.task()?;
         let graph = task.right();
-        let given = || {
-            graph
-                .nodes()
-                .filter(|(_, node)| matches!(&node.op, Op::Given(origin) if *origin != Origin::Identity))
-        };
-        let matrices = || given().filter_map(|(_, node)| Some((node.name.as_str(), node.matrix()?)));
+        let is_given = |node: &Node| matches!(&node.op, Op::Given(origin) if *origin != Origin::Identity);
+        let given = || graph.nodes().map(|(_, node)| node).filter(|node| is_given(node));
+        let matrices = || given().filter_map(|node| Some((node.name.as_str(), node.matrix()?)));
         let table = |(name, matrix): (&str, &Matrix)| {
             matrix_table(name, matrix, [matrix.row_labels(), matrix.col_labels()], DECIMALS, &[])
         };
@@ -185,12 +181,9 @@ impl CheckedNumbers {
         let fits = |compared: &ComparedMatrix, whose: &str| {
             whose == "right" || compared.yours.cols() <= MOST_COLUMNS.max(compared.right.cols())
         };
-        let all = |whose: &str| {
-            self.compared
-                .iter()
-                .filter(|one| fits(one, whose))
-                .map(|one| table(one, whose))
-                .collect::<String>()
+        let all = |whose: &str| -> String {
+            let shown = self.compared.iter().filter(|one| fits(one, whose));
+            shown.map(|one| table(one, whose)).collect()
         };
         let evidence: String = self.report.tables.iter().map(table_of_words).collect();
         json!({

@@ -4,10 +4,8 @@
 //! `X[1,2]=7;set={"temperature":0.5};A[2,1]`: parts with `;` between them, in the order in which they are done. Rows and columns
 //! count from 1. A link comes from anyone: it can do what a reader of the page can do, and nothing else.
 
-use serde::Deserialize;
-
-use super::opening::{ChangedField, changed_fields, changed_recipe};
-use super::{sentences, wrong};
+use super::opening::{ChangedField, changed_fields};
+use super::{following, read, sentences, wrong};
 use crate::error::{Error, Result};
 use crate::explore::{Event, Setting, State, update};
 use crate::graph::recipes::Recipe;
@@ -40,8 +38,9 @@ pub(super) fn of(state: &State, start: Option<&Recipe>) -> String {
     let settings = settings.into_iter().flatten().filter_map(|setting| serde_json::to_string(&setting).ok());
     parts.extend(settings.map(|setting| format!("set={setting}")));
     for head in &changes.removed {
-        let in_head = |state: &State| state.head() == Some(*head);
-        let cell = first_cells(state.graph()).find(|&cell| in_head(&at(state, cell)));
+        let first_cells = state.graph().nodes().map(|(node, _)| CellId { node, row: 0, col: 0 });
+        let in_head = |cell: &CellId| update(state.clone(), Event::Point(*cell)).head() == Some(*head);
+        let cell = { first_cells }.find(in_head);
         parts.extend(cell.map(|cell| format!("without={}", address(state.graph(), cell))));
     }
     parts.push(address(state.graph(), state.cursor()));
@@ -61,15 +60,11 @@ pub(super) fn followed(state: &State, link: &str) -> Result<State> {
         let (what, value) = part.split_once('=').map_or((part, None), |(what, value)| (what, Some(value)));
         let events = match (what, value) {
             ("follow", Some(fields)) => {
-                let recipe = state.recipe().ok_or_else(|| Error::new("this story follows no recipe"))?;
-                let recipe = serde_json::to_value(recipe).map_err(wrong)?;
-                let fields = serde_json::from_str(fields).map_err(wrong)?;
-                let fields = Vec::<ChangedField>::deserialize::<serde_json::Value>(fields).map_err(wrong)?;
-                vec![Event::Follow(Box::new(changed_recipe(&recipe, &fields)?))]
+                let fields: Vec<ChangedField> = read(&serde_json::from_str(fields).map_err(wrong)?)?;
+                vec![following(&state, &fields)?]
             }
             ("set", Some(setting)) => {
-                let setting = serde_json::from_str(setting).map_err(wrong)?;
-                vec![Event::Set(Setting::deserialize::<serde_json::Value>(setting).map_err(wrong)?)]
+                vec![Event::Set(read(&serde_json::from_str(setting).map_err(wrong)?)?)]
             }
             ("without", Some(address)) => {
                 vec![Event::Point(cell(state.graph(), address)?), Event::RemoveHead]
@@ -86,14 +81,6 @@ pub(super) fn followed(state: &State, link: &str) -> Result<State> {
         }
     }
     Ok(state)
-}
-
-fn at(state: &State, cell: CellId) -> State {
-    update(state.clone(), Event::Point(cell))
-}
-
-fn first_cells(graph: &Graph) -> impl Iterator<Item = CellId> {
-    graph.nodes().map(|(node, _)| CellId { node, row: 0, col: 0 })
 }
 
 /// `A[2,1]`

@@ -11,6 +11,7 @@ pub mod sentences;
 
 use opening::{Look, Told, changed_recipe};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::answer::Judge;
@@ -38,86 +39,67 @@ impl Pages {
         Pages { open: Vec::new() }
     }
 
-    /// The answer to a request, both in JSON. What cannot be done is answered by `{"error": "…"}`.
+    /// The answer to a request, both in JSON. What cannot be done is answered by `{"error": "…"}`. A request is one of these:
+    ///
+    /// - A story is opened, perhaps with another recipe: `{"open": {…}, "changed": [{"field": "temperature", "value": 2}]}`.
+    /// - An answer to a question: `{"judge": {…}, "answer": "0.3"}`.
+    /// - Numbers for an exercise, for another step of it where one is named: `{"check": {…}, "numbers": "[[0.5 0.5]]", "step": "A"}`.
+    /// - Something happens to a story that is open: `{"page": 0, "events": ["undo"]}`.
     pub fn answer(&mut self, request: &str) -> String {
-        let answer = Request::read(request).and_then(|request| self.follow(request));
+        // By way of a value, so that the program of a page has one reader of each type.
+        let answer = serde_json::from_str(request).map_err(wrong).and_then(|request| self.follow(&request));
         answer.unwrap_or_else(|error| json!({ "error": error.to_string() })).to_string()
     }
 
-    fn follow(&mut self, request: Request) -> Result<Value> {
-        match request {
-            Request::Open(opening, changed) => {
-                self.open.push(OpenStory::new(*opening, &changed)?);
-                let page = self.open.len() - 1;
-                Ok(view(page, &self.open[page], true))
-            }
-            Request::Judge(judge, answer) => {
-                let said = judge.judge(&answer)?;
-                serde_json::to_value(said).map_err(|error| Error::new(error.to_string()))
-            }
-            Request::Check(exercise, text, step) => Ok(exercise.check(&text, step.as_deref())?.view()),
-            Request::Do(page, events) => {
-                let story = self.open.get_mut(page).ok_or_else(|| Error::new("this story is not open"))?;
-                let before = story.state.clone();
-                for event in events {
-                    if let PageEvent::Visit(link) = event {
-                        story.state = link::followed(&story.state, &link)?;
-                        continue;
-                    }
-                    for event in event.events(&story.state)? {
-                        story.state = update(story.state.clone(), event);
-                    }
-                }
-                let has_changed = !story.state.has_version_of(&before);
-                Ok(view(page, story, has_changed))
-            }
-        }
-    }
-}
-
-/// A request of a page.
-enum Request {
-    /// A story is opened, perhaps with another recipe: `{"open": {…}, "changed": [{"field": "temperature", "value": 2}]}`.
-    Open(Box<Opening>, Vec<ChangedField>),
-    /// An answer to a question: `{"judge": {…}, "answer": "0.3"}`.
-    Judge(Box<Judge>, String),
-    /// Numbers for an exercise, for another step of it where one is named: `{"check": {…}, "numbers": "[[0.5 0.5]]", "step": "A"}`.
-    Check(Box<Exercise>, String, Option<String>),
-    /// Something happens to a story that is open: `{"page": 0, "events": ["undo"]}`.
-    Do(usize, Vec<PageEvent>),
-}
-
-impl Request {
-    /// The request in a text.
-    ///
-    /// # Errors
-    /// If it is none.
-    fn read(text: &str) -> Result<Request> {
-        // By way of a value, so that the program of a page has one reader of each type.
-        let request: Value = serde_json::from_str(text).map_err(wrong)?;
+    fn follow(&mut self, request: &Value) -> Result<Value> {
         if let Some(judge) = request.get("judge") {
-            let judge = Judge::deserialize(judge).map_err(wrong)?;
-            let answer = String::deserialize(&request["answer"]).map_err(wrong)?;
-            return Ok(Request::Judge(Box::new(judge), answer));
+            let (judge, answer): (Judge, String) = (read(judge)?, read(&request["answer"])?);
+            let said = judge.judge(&answer)?;
+            return serde_json::to_value(said).map_err(|error| Error::new(error.to_string()));
         }
         if let Some(exercise) = request.get("check") {
-            let exercise = Exercise::deserialize(exercise).map_err(wrong)?;
-            let numbers = String::deserialize(&request["numbers"]).map_err(wrong)?;
-            let step = Option::deserialize(&request["step"]).map_err(wrong)?;
-            return Ok(Request::Check(Box::new(exercise), numbers, step));
+            let (exercise, numbers): (Exercise, String) = (read(exercise)?, read(&request["numbers"])?);
+            let step: Option<String> = read(&request["step"])?;
+            return Ok(exercise.check(&numbers, step.as_deref())?.view());
         }
         if let Some(opening) = request.get("open") {
-            let opening = Opening::deserialize(opening).map_err(wrong)?;
-            let changed = request.get("changed").map(Vec::deserialize).transpose().map_err(wrong)?;
-            return Ok(Request::Open(Box::new(opening), changed.unwrap_or_default()));
+            let opening = read(opening)?;
+            let changed: Option<Vec<ChangedField>> = request.get("changed").map(read).transpose()?;
+            self.open.push(OpenStory::new(opening, &changed.unwrap_or_default())?);
+            let page = self.open.len() - 1;
+            return Ok(view(page, &self.open[page], true));
         }
-        let page = usize::deserialize(&request["page"]).map_err(wrong)?;
-        Ok(Request::Do(page, Vec::deserialize(&request["events"]).map_err(wrong)?))
+        let (page, events): (usize, Vec<PageEvent>) = (read(&request["page"])?, read(&request["events"])?);
+        let story = self.open.get_mut(page).ok_or_else(|| Error::new("this story is not open"))?;
+        let before = story.state.clone();
+        for event in events {
+            if let PageEvent::Visit(link) = event {
+                story.state = link::followed(&story.state, &link)?;
+                continue;
+            }
+            for event in event.events(&story.state)? {
+                story.state = update(story.state.clone(), event);
+            }
+        }
+        let has_changed = !story.state.has_version_of(&before);
+        Ok(view(page, story, has_changed))
     }
+}
+
+/// A part of a request.
+fn read<T: DeserializeOwned>(value: &Value) -> Result<T> {
+    T::deserialize(value).map_err(wrong)
 }
 
 fn wrong(error: serde_json::Error) -> Error {
     Error::new(format!("this request cannot be read: {error}"))
+}
+
+/// The recipe of a state with other fields, as an event.
+fn following(state: &State, fields: &[ChangedField]) -> Result<Event> {
+    let recipe = state.recipe().ok_or_else(|| Error::new("this story follows no recipe"))?;
+    let recipe = serde_json::to_value(recipe).map_err(wrong)?;
+    Ok(Event::Follow(Box::new(changed_recipe(&recipe, fields)?)))
 }
 
 /// Something that happens on a page.
@@ -170,11 +152,7 @@ impl PageEvent {
             PageEvent::Redo => vec![Event::Redo],
             PageEvent::Predict => vec![Event::Predict],
             PageEvent::RemoveHead => vec![Event::RemoveHead],
-            PageEvent::Follow(fields) => {
-                let recipe = state.recipe().ok_or_else(|| Error::new("this story follows no recipe"))?;
-                let recipe = serde_json::to_value(recipe).map_err(wrong)?;
-                vec![Event::Follow(Box::new(changed_recipe(&recipe, &fields)?))]
-            }
+            PageEvent::Follow(fields) => vec![following(state, &fields)?],
             // It depends on the state after each of its parts.
             PageEvent::Visit(_) => Vec::new(),
         })
@@ -219,13 +197,15 @@ fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
         "from": places(state.sources().cells),
         "feeds": places(state.feeds()),
         "said": state.message().map(|message| sentences::message(state, message)),
-        "is_refused": state.message().is_some_and(is_refused),
+        "is_refused": matches!(state.message(), Some(Message::NoNumber(_) | Message::Refused(_) | Message::TakenOut)),
         "changes": sentences::changes(state.changes(), state),
         "moved": state.changed_nodes().iter().map(|&node| state.changed(node).len()).sum::<usize>(),
         "predicts": state.predicts(),
         "undo": undo,
         "redo": redo,
-        "head": head(state),
+        "head": state.head().map(|head| {
+            json!({ "head": head.head, "is_removed": state.changes().removed.contains(&head) })
+        }),
         "link": link::of(state, recipe.as_ref()),
         "settings": settings(state),
         "tells_old_numbers": told.is_fixed() && !state.changes().is_nothing(),
@@ -273,11 +253,6 @@ fn places(cells: Vec<(NodeId, Vec<(usize, usize)>)>) -> Vec<Value> {
     cells.into_iter().map(|(node, places)| json!([node.position(), places])).collect()
 }
 
-/// Whether what was written was not taken.
-fn is_refused(message: &Message) -> bool {
-    matches!(message, Message::NoNumber(_) | Message::Refused(_) | Message::TakenOut)
-}
-
 /// The cells that have moved, each with its number before, in the decimals of the tables, where these show that it has.
 fn changed_cells(state: &State, decimals: usize) -> Vec<Value> {
     let of_node = |&node: &NodeId| {
@@ -307,12 +282,6 @@ fn largest_changes(state: &State, decimals: usize) -> Vec<Value> {
     let mut all: Vec<(f64, Value)> = computed.filter_map(of_node).collect();
     all.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     all.into_iter().map(|(_, change)| change).collect()
-}
-
-/// The head that the cursor is in, and whether it is taken out.
-fn head(state: &State) -> Option<Value> {
-    let head = state.head()?;
-    Some(json!({ "head": head.head, "is_removed": state.changes().removed.contains(&head) }))
 }
 
 /// The settings that can be adjusted: each with its value in words, and as a number, or as one of some choices.

@@ -12,7 +12,7 @@ use crate::graph::{
     BackwardPass, BackwardSteps, CellId, Convention, Given, Graph, Node, NodeId, Op, Role, Start,
 };
 use crate::render::{Charset, Format, Heat, Page, Screen, Style, Theme, html_page};
-use crate::story::{self, Digits, Plane, Step, StepItem, Story};
+use crate::story::{self, Digits, Step, StepItem, Story};
 
 /// A story as data: the graph, its recipe, its steps, and their look.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -105,7 +105,9 @@ impl Opening {
         if reread(&opening).is_ok() {
             return Ok(opening);
         }
-        let by_steps = Opening { recipe: None, told: opening.told.with_fixed_steps(), ..opening };
+        // The same steps whatever happens to the graph.
+        let told = Told { is_of_pipeline: false, ..opening.told };
+        let by_steps = Opening { recipe: None, told, ..opening };
         reread(&by_steps).map(|_| by_steps)
     }
 
@@ -335,11 +337,6 @@ impl Told {
         Some(CellId { node: graph.find(name)?, row: *row, col: *col })
     }
 
-    /// This story with the same steps whatever happens to the graph.
-    pub(super) fn with_fixed_steps(self) -> Told {
-        Told { is_of_pipeline: false, ..self }
-    }
-
     /// The nodes that the steps show.
     pub(super) fn shown_nodes(&self) -> Vec<NodeId> {
         self.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes).collect()
@@ -365,8 +362,13 @@ impl Told {
             }
             told
         } else {
+            // About the same nodes; what the graph no longer has is left out.
             let same = |id: NodeId| graph.find(&start[id].name);
-            let steps = self.steps.iter().map(|step| with_nodes(step, &same)).collect();
+            let step = |step: &Step| Step {
+                shown: step.shown.iter().filter_map(|item| item.with_nodes(&same)).collect(),
+                ..step.clone()
+            };
+            let steps = self.steps.iter().map(step).collect();
             Story {
                 source: self.source.clone(),
                 notes: self.notes.clone(),
@@ -384,34 +386,6 @@ impl Told {
     pub(super) fn is_fixed(&self) -> bool {
         self.headed && !self.is_of_pipeline
     }
-}
-
-/// A step about the same nodes of another graph; what it no longer has is left out.
-fn with_nodes(step: &Step, same: &dyn Fn(NodeId) -> Option<NodeId>) -> Step {
-    let all = |ids: &[NodeId]| ids.iter().filter_map(|&id| same(id)).collect::<Vec<_>>();
-    let item = |item: &StepItem| {
-        Some(match item {
-            StepItem::Node(id) => StepItem::Node(same(*id)?),
-            StepItem::Symbols(id) => StepItem::Symbols(same(*id)?),
-            StepItem::Open(id) => StepItem::Open(same(*id)?),
-            StepItem::Together(ids) => StepItem::Together(all(ids)),
-            StepItem::Folded(ids) => StepItem::Folded(all(ids)),
-            StepItem::Columns(columns) => {
-                let column = |(id, sum): &(NodeId, Option<NodeId>)| Some((same(*id)?, sum.and_then(same)));
-                StepItem::Columns(columns.iter().filter_map(column).collect())
-            }
-            StepItem::Plane(plane) => {
-                let arrow = |(from, to): &(NodeId, NodeId)| Some((same(*from)?, same(*to)?));
-                let arrows = plane.arrows.iter().filter_map(arrow).collect();
-                StepItem::Plane(Plane { points: all(&plane.points), arrows, name: plane.name.clone() })
-            }
-            StepItem::Table(_)
-            | StepItem::Picture(_)
-            | StepItem::Explained { .. }
-            | StepItem::Symbolic(_) => item.clone(),
-        })
-    };
-    Step { shown: step.shown.iter().filter_map(item).collect(), ..step.clone() }
 }
 
 #[cfg(test)]

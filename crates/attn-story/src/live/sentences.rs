@@ -5,8 +5,10 @@ use crate::attention::Mask;
 use crate::elementary;
 use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, Setting, Source, State};
 use crate::graph::recipes::{PositionKind, Scale};
-use crate::graph::{CellId, ChangedNumber, Factor, Graph, Op, Stage, Step, address_of};
-use crate::render::{Charset, number_alone};
+use crate::graph::{CellId, ChangedNumber, Factor, Node, Op, Stage, Step, address_of};
+
+use crate::render::number_alone;
+use crate::story::capitalised;
 use crate::text::{clip, counted, grouped};
 
 /// What a message says.
@@ -76,12 +78,14 @@ pub fn bottom(state: &State) -> String {
                 Purpose::Number => format!("{address} = {text}"),
                 Purpose::Guess => format!("Your guess for {address}: {text}"),
                 Purpose::Search => format!("Find: {text}"),
-                Purpose::File(form) => format!("{}: {text}", asked_for(*form)),
+                Purpose::File(Form::Command) => format!("New file for the command: {text}"),
+                Purpose::File(Form::Files) => format!("New folder for the matrices: {text}"),
+                Purpose::File(Form::Lesson) => format!("New file for the lesson (.md): {text}"),
             }
         }
         Mode::Adjust(knob) => {
             let said = state.message().map_or(String::new(), |found| format!("  {}", message(state, found)));
-            let (name, setting) = (capital(name_of(*knob)), setting(state, *knob));
+            let (name, setting) = (capitalised(name_of(*knob)), setting(state, *knob));
             format!("{name}: {setting}   ← → change it, Enter ends{said}")
         }
         Mode::Write => "Write this state: c the command, f files, l a lesson step".to_string(),
@@ -90,20 +94,6 @@ pub fn bottom(state: &State) -> String {
             None => changes(state.changes(), state),
         },
     }
-}
-
-/// What is asked for before a state is written.
-fn asked_for(form: Form) -> &'static str {
-    match form {
-        Form::Command => "New file for the command",
-        Form::Files => "New folder for the matrices",
-        Form::Lesson => "New file for the lesson (.md)",
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// The value of a setting, as the graph has it.
@@ -117,14 +107,23 @@ pub fn setting(state: &State, knob: Knob) -> String {
             };
             ops.find_map(temperature).unwrap_or_else(|| "1 (no effect)".to_string())
         }
-        Knob::Scale => scale_of(graph),
+        Knob::Scale => {
+            let is_scaling = |node: &Node| matches!(node.step, Some(Step { stage: Stage::Scaled, .. }));
+            let scaling = graph.nodes().map(|(_, node)| node).find(|node| is_scaling(node));
+            let Some(Op::Scale(factor)) = scaling.map(|node| &node.op) else { return "none".to_string() };
+            let value = number_alone(factor.value(), 4);
+            match factor {
+                Factor::Number(_) => value,
+                Factor::InverseRoot(width) => format!("1/√{width} = {value}"),
+                Factor::Inverse(width) => format!("1/{width} = {value}"),
+                Factor::Root(width) => format!("√{width} = {value}"),
+            }
+        }
         Knob::Mask => {
             let mask = |op: &Op| if let Op::Mask(mask) = op { Some(mask_in_words(*mask)) } else { None };
             ops.find_map(mask).unwrap_or_else(|| "none: every key is visible".to_string())
         }
-        Knob::Positions => {
-            kind_in_words(state.changes().positions.unwrap_or_else(|| kind_of(graph))).to_string()
-        }
+        Knob::Positions => choice(state.setting(knob)),
     }
 }
 
@@ -154,34 +153,6 @@ fn kind_in_words(kind: PositionKind) -> &'static str {
         PositionKind::Rotary(_) => "rotary: queries and keys are rotated",
         PositionKind::Alibi { .. } => "ALiBi: a bias that grows with the distance",
         PositionKind::Buckets { .. } => "a bias for each bucket of distances",
-    }
-}
-
-fn kind_of(graph: &Graph) -> PositionKind {
-    let has = |is: fn(&Op) -> bool| graph.nodes().any(|(_, node)| is(&node.op));
-    if has(|op| matches!(op, Op::Rotary(_))) {
-        PositionKind::Rotary(Default::default())
-    } else if has(|op| matches!(op, Op::Alibi(..))) {
-        PositionKind::Alibi { heads: None }
-    } else if has(|op| matches!(op, Op::Sinusoidal { .. })) {
-        PositionKind::Sinusoidal
-    } else if has(|op| matches!(op, Op::BucketBias { .. })) {
-        PositionKind::Buckets { furthest: 0 }
-    } else {
-        PositionKind::None
-    }
-}
-
-fn scale_of(graph: &Graph) -> String {
-    let scaling =
-        graph.nodes().find(|(_, node)| matches!(node.step, Some(Step { stage: Stage::Scaled, .. })));
-    let Some(Op::Scale(factor)) = scaling.map(|(_, node)| &node.op) else { return "none".to_string() };
-    let value = number_alone(factor.value(), 4);
-    match factor {
-        Factor::Number(_) => value,
-        Factor::InverseRoot(width) => format!("1/√{width} = {value}"),
-        Factor::Inverse(width) => format!("1/{width} = {value}"),
-        Factor::Root(width) => format!("√{width} = {value}"),
     }
 }
 
@@ -221,9 +192,4 @@ pub fn changes(changes: &Changes, state: &State) -> String {
         all.push(format!("without head {}", heads.join(", ")));
     }
     if all.is_empty() { String::new() } else { format!("Changed: {}.", all.join(", ")) }
-}
-
-/// A text in the characters that a screen has.
-pub fn spelled(text: &str, charset: Charset) -> String {
-    charset.spelled(text).into_owned()
 }

@@ -18,7 +18,19 @@ fn is_large(x: f64) -> bool {
 /// is “0”, a number that only rounds to it “0.0000”.
 pub fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
     match digits {
-        Digits::AsNumPy => with_infinity(without_bare_points(numpy::cells(matrix)), charset),
+        Digits::AsNumPy => {
+            let mut texts = numpy::cells(matrix);
+            // NumPy writes the integer 1 as “1.”; a table of nothing but integers does without the points.
+            if texts.iter().all(|text| text.ends_with('.')) {
+                texts.iter_mut().for_each(|text| text.truncate(text.trim_end_matches('.').len()));
+            }
+            // NumPy writes “-inf”; a table writes −∞ as everywhere, in the same width.
+            let spelled = |text: String| match charset {
+                Charset::Ascii => text,
+                Charset::Utf8 => text.replace("-inf", "  -∞").replace("inf", "  ∞").replace("nan", "NaN"),
+            };
+            texts.into_iter().map(spelled).collect()
+        }
         Digits::Places(places) => {
             // The first number that needs them all decides: to find the shortest text of a number takes longer than to write it.
             let more = |most: usize, x: f64| Some(most.max(decimals_of(x))).filter(|&most| most < places);
@@ -70,24 +82,6 @@ pub fn are_mixed(numbers: &[f64], digits: Digits) -> bool {
     let is_rounded = |x: &f64| decimals_of(*x) > places;
     let is_short = |x: &f64| x.fract() != 0.0 && decimals_of(*x) < places;
     numbers.iter().any(is_rounded) && numbers.iter().any(is_short)
-}
-
-/// NumPy writes “-inf”; a table writes −∞ as everywhere, in the same width.
-fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
-    if charset == Charset::Ascii {
-        return texts;
-    }
-    let spelled = |text: String| text.replace("-inf", "  -∞").replace("inf", "  ∞").replace("nan", "NaN");
-    texts.into_iter().map(spelled).collect()
-}
-
-/// NumPy writes the integer 1 as “1.”; a table of nothing but integers does without the points.
-fn without_bare_points(texts: Vec<String>) -> Vec<String> {
-    if texts.iter().all(|text| text.ends_with('.')) {
-        texts.iter().map(|text| text.trim_end_matches('.').to_string()).collect()
-    } else {
-        texts
-    }
 }
 
 /// One number with a fixed number of decimals.

@@ -23,48 +23,55 @@ impl ComputedNode {
     fn alone(equation: Equation, value: Option<View>) -> ComputedNode {
         ComputedNode { equation, operands: Vec::new(), value }
     }
-}
 
-/// The elements that a format for people must be able to write.
-pub trait Markup {
-    /// A story begins: until the next one, cells are those of its graph.
-    fn begin(&mut self) {}
-    /// The headline of a story.
-    fn title(&mut self, title: &str, source: Option<&str>);
-    /// The sentence that begins a step.
-    fn step(&mut self, number: usize, text: &str);
-    /// Computed nodes, one after the other.
-    fn computed(&mut self, nodes: &[ComputedNode]) {
-        for node in nodes {
-            self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
+    /// The sign between the operands and the value.
+    pub fn equals(&self) -> &'static str {
+        match self.operands.len() {
+            0 => "",
+            1 => "→",
+            _ => "=",
         }
     }
+}
+
+/// A part of a document for people.
+pub enum Part<'a> {
+    /// A story begins: until the next one, cells are those of its graph.
+    Story,
+    /// The headline of a story, and the text and section that it follows.
+    Title(&'a str, Option<&'a str>),
+    /// The number and the sentence that begin a step.
+    Step(usize, &'a str),
+    /// Computed nodes, one after the other.
+    Computed(&'a [ComputedNode]),
     /// Matrices next to each other, under their equations.
-    fn together(&mut self, equations: &[Equation], matrices: &[View]);
+    Together(&'a [Equation], &'a [View]),
     /// Equations of this many matrices, which are not shown.
-    fn folded(&mut self, equations: &[Equation], _count: usize) {
-        self.together(equations, &[]);
-    }
+    Folded(&'a [Equation], usize),
     /// Several nodes as the columns of one table, under all their equations.
-    fn columns(&mut self, equations: &[Equation], view: &View) {
-        self.together(equations, std::slice::from_ref(view));
-    }
+    Columns(&'a [Equation], &'a View),
     /// Points and movements in the plane.
-    fn drawing(&mut self, drawing: &Drawing);
+    Drawing(&'a Drawing),
     /// A table of words.
-    fn table(&mut self, table: &Table);
-    /// A picture, where a format has pictures.
-    fn picture(&mut self, _svg: &str) {}
+    Table(&'a Table),
+    /// A picture as SVG, where a format has pictures.
+    Picture(&'a str),
     /// The explanations of cells.
-    fn explained(&mut self, writer: &ExplanationWriter<'_>);
+    Explained(&'a ExplanationWriter<'a>),
     /// Cells in symbols alone.
-    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>);
+    Symbolic(&'a SymbolicCells<'a>),
     /// A notice in a step.
-    fn notice(&mut self, text: &str);
+    Notice(&'a str),
     /// A remark at the end.
-    fn note(&mut self, text: &str);
-    /// A line below the headline that names the command which shows such remarks.
-    fn pointer(&mut self, remarks: &str, command: &str);
+    Note(&'a str),
+    /// A line below the headline: what there is, and the command that shows it.
+    Pointer(&'a str, &'a str),
+}
+
+/// A format for people: it writes a document part by part.
+pub trait Markup {
+    /// Writes the next part.
+    fn write(&mut self, part: Part<'_>);
     /// Everything written so far.
     fn finish(&mut self) -> String;
 }
@@ -81,31 +88,23 @@ pub fn write_all(pages: &[Page], style: &Style, markup: &mut dyn Markup) -> Stri
 pub fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> String {
     for (title, table) in parts {
         if !title.is_empty() {
-            markup.title(title, None);
+            markup.write(Part::Title(title, None));
         }
         if !table.header.is_empty() {
-            markup.table(table);
+            markup.write(Part::Table(table));
         }
-        table.notices.iter().for_each(|notice| markup.notice(notice));
+        table.notices.iter().for_each(|notice| markup.write(Part::Notice(notice)));
     }
     markup.finish()
 }
 
-/// A step, and the number that it has if it begins with a sentence.
-pub struct NumberedStep<'a> {
-    /// Its number, from 1.
-    pub number: Option<usize>,
-    /// The step.
-    pub step: &'a Step,
-}
-
-/// The steps of a story with their numbers.
-pub fn numbered(page: &Page) -> Vec<NumberedStep<'_>> {
+/// The steps of a story, each with the number that it has if it begins with a sentence, from 1.
+pub fn numbered(page: &Page) -> Vec<(Option<usize>, &Step)> {
     let mut number = page.skipped;
     let steps = page.story.steps.iter().map(|step| {
         let is_told = !step.text.is_empty();
         number += usize::from(is_told);
-        NumberedStep { number: is_told.then_some(number), step }
+        (is_told.then_some(number), step)
     });
     steps.collect()
 }
@@ -114,18 +113,18 @@ fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
     write_head(page, markup);
     let viewer = Viewer { story: &page.story, style };
     for step in numbered(page) {
-        write_numbered(&step, &viewer, markup);
+        write_numbered(step, &viewer, markup);
     }
     write_end(page, markup);
 }
 
 /// The headline and the lines below it.
 pub fn write_head(page: &Page, markup: &mut dyn Markup) {
-    markup.begin();
+    markup.write(Part::Story);
     if page.headed {
-        markup.title(&page.story.title, page.story.source.as_deref());
+        markup.write(Part::Title(&page.story.title, page.story.source.as_deref()));
         if let Some((remarks, command)) = notes_elsewhere(&page.story) {
-            markup.pointer(&remarks, command);
+            markup.write(Part::Pointer(&remarks, command));
         }
     }
 }
@@ -137,80 +136,73 @@ fn notes_elsewhere(story: &Story) -> Option<(String, &str)> {
 }
 
 /// One step.
-pub fn write_numbered(
-    NumberedStep { number, step }: &NumberedStep<'_>,
-    viewer: &Viewer<'_>,
-    markup: &mut dyn Markup,
-) {
+pub fn write_numbered((number, step): (Option<usize>, &Step), viewer: &Viewer<'_>, markup: &mut dyn Markup) {
     if let Some(number) = number {
-        markup.step(*number, &step.text);
+        markup.write(Part::Step(number, &step.text));
     }
     write_step(step, viewer, markup);
     if let Some(notice) = &step.notice {
-        markup.notice(notice);
+        markup.write(Part::Notice(notice));
     }
 }
 
 /// The notes and remarks below the steps.
 pub fn write_end(page: &Page, markup: &mut dyn Markup) {
     if notes_elsewhere(&page.story).is_none() {
-        page.story.notes.iter().for_each(|note| markup.note(note));
+        page.story.notes.iter().for_each(|note| markup.write(Part::Note(note)));
     }
     for remark in page.story.remarks_left().filter(|_| page.headed) {
-        markup.note(remark);
+        markup.write(Part::Note(remark));
     }
 }
 
 fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
-    let mut nodes: Vec<ComputedNode> = Vec::new();
-    for shown in &step.shown {
-        let by_itself = |id, value| ComputedNode::alone(equation(id, viewer), Some(value));
-        let node = match shown {
-            StepItem::Node(id) => Some(computed(*id, viewer)),
-            StepItem::Open(id) => Some(by_itself(*id, viewer.open(*id))),
-            StepItem::Symbols(id) => Some(by_itself(*id, viewer.symbols(*id))),
-            _ => None,
-        };
-        match node {
-            Some(node) => nodes.push(node),
-            None => flush(&mut nodes, markup),
-        }
-        match shown {
+    let (graph, convention) = (&viewer.story.graph, viewer.style.convention);
+    let is_node =
+        |item: &StepItem| matches!(item, StepItem::Node(_) | StepItem::Open(_) | StepItem::Symbols(_));
+    for items in step.shown.chunk_by(|a, b| is_node(a) && is_node(b)) {
+        match &items[0] {
+            StepItem::Node(_) | StepItem::Open(_) | StepItem::Symbols(_) => {
+                let nodes: Vec<ComputedNode> =
+                    items.iter().filter_map(|item| node_of(item, viewer)).collect();
+                markup.write(Part::Computed(&nodes));
+            }
             StepItem::Together(ids) => {
-                let is_number = |id: &NodeId| viewer.story.graph[*id].shape() == Shape { rows: 1, cols: 1 };
-                let is_seen = |id: &&NodeId| !is_number(id) && !viewer.story.graph[**id].is_never_formed();
+                let is_number = |id: &NodeId| graph[*id].shape() == Shape { rows: 1, cols: 1 };
+                let is_seen = |id: &&NodeId| !is_number(id) && !graph[**id].is_never_formed();
                 let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.given(id)).collect();
-                markup.together(&shared_equations(ids, viewer), &views);
+                markup.write(Part::Together(&shared_equations(ids, viewer), &views));
             }
-            StepItem::Folded(ids) => markup.folded(&shared_equations(ids, viewer), ids.len()),
+            StepItem::Folded(ids) => markup.write(Part::Folded(&shared_equations(ids, viewer), ids.len())),
             StepItem::Columns(columns) => {
-                let is_stated = |id: NodeId| matches!(viewer.story.graph[id].op, Op::Given(Origin::Stated));
+                let is_stated = |id: NodeId| matches!(graph[id].op, Op::Given(Origin::Stated));
                 let computed = columns.iter().filter(|(id, _)| !is_stated(*id));
-                let equations = computed
-                    .map(|(id, _)| graph::equation(&viewer.story.graph, *id, viewer.style.convention, false));
-                markup.columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns));
+                let equations = computed.map(|(id, _)| graph::equation(graph, *id, convention, false));
+                markup.write(Part::Columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns)));
             }
-            StepItem::Plane(plane) => markup.drawing(&Drawing::new(plane, viewer)),
-            StepItem::Table(table) => markup.table(table),
-            StepItem::Picture(svg) => markup.picture(svg),
+            StepItem::Plane(plane) => markup.write(Part::Drawing(&Drawing::new(plane, viewer))),
+            StepItem::Table(table) => markup.write(Part::Table(table)),
+            StepItem::Picture(svg) => markup.write(Part::Picture(svg)),
             StepItem::Explained { of, side_by_side } => {
                 let writer = ExplanationWriter::new(viewer, of, *side_by_side);
-                markup.explained(&writer);
+                markup.write(Part::Explained(&writer));
                 if let Some(note) = writer.convention_note() {
-                    markup.note(&note);
+                    markup.write(Part::Note(&note));
                 }
             }
-            StepItem::Symbolic(of) => markup.symbolic(&SymbolicCells::new(viewer, of)),
-            StepItem::Node(_) | StepItem::Open(_) | StepItem::Symbols(_) => {}
+            StepItem::Symbolic(of) => markup.write(Part::Symbolic(&SymbolicCells::new(viewer, of))),
         }
     }
-    flush(&mut nodes, markup);
 }
 
-fn flush(nodes: &mut Vec<ComputedNode>, markup: &mut dyn Markup) {
-    if !nodes.is_empty() {
-        markup.computed(nodes);
-        nodes.clear();
+/// The node of an item that shows one.
+fn node_of(item: &StepItem, viewer: &Viewer<'_>) -> Option<ComputedNode> {
+    let alone = |id, value| ComputedNode::alone(equation(id, viewer), Some(value));
+    match item {
+        StepItem::Node(id) => Some(computed(*id, viewer)),
+        StepItem::Open(id) => Some(alone(*id, viewer.open(*id))),
+        StepItem::Symbols(id) => Some(alone(*id, viewer.symbols(*id))),
+        _ => None,
     }
 }
 

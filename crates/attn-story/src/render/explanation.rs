@@ -291,14 +291,23 @@ pub fn lines(graph: &Graph, steps: &[Term], kept: usize, usual: Digits) -> Vec<D
     // For each line and each choice of its digits: the best that the lines from it on can do, and the choice for the next line.
     let mut best: Vec<Vec<BestDigits>> = vec![Vec::new(); terms.len()];
     for at in (0..terms.len()).rev() {
-        best[at] = (0..choices.len())
-            .map(|choice| match best.get(at + 1) {
-                None => BestDigits { faults: choice * terms.len(), extra: choice, next: 0, follows: true },
-                Some(below) => best_of(graph, &terms, at, choice, &choices, below),
-            })
-            .collect();
+        let best_of = |choice: usize| {
+            let Some(below) = best.get(at + 1) else {
+                return BestDigits { faults: choice * terms.len(), extra: choice, next: 0, follows: true };
+            };
+            let given = worked_out(graph, &as_shown(&terms[at], choices[choice]));
+            // The line below never has more decimals than this one.
+            let options = (0..=choice).map(|next| {
+                let follows = gives(&given, &terms[at + 1], choices[next]);
+                let faults = below[next].faults + usize::from(!follows);
+                BestDigits { faults, extra: below[next].extra + choice, next, follows }
+            });
+            options.min_by_key(BestDigits::cost).expect("at least the usual digits")
+        };
+        best[at] = (0..choices.len()).map(best_of).collect();
     }
-    let mut choice = least(best.first().map_or(&[], Vec::as_slice));
+    let first = best.first().map_or(&[][..], Vec::as_slice);
+    let mut choice = (0..first.len()).min_by_key(|&choice| first[choice].cost()).unwrap_or(0);
     let mut follows = true;
     let mut lines = Vec::new();
     for (term, options) in terms.into_iter().zip(best) {
@@ -321,27 +330,10 @@ struct BestDigits {
     follows: bool,
 }
 
-fn best_of(
-    graph: &Graph,
-    terms: &[Term],
-    at: usize,
-    choice: usize,
-    choices: &[Digits],
-    below: &[BestDigits],
-) -> BestDigits {
-    let given = worked_out(graph, &as_shown(&terms[at], choices[choice]));
-    // The line below never has more decimals than this one.
-    let options = (0..=choice).map(|next| {
-        let follows = gives(&given, &terms[at + 1], choices[next]);
-        let faults = below[next].faults + usize::from(!follows);
-        BestDigits { faults, extra: below[next].extra + choice, next, follows }
-    });
-    options.min_by_key(|best| (best.faults, best.extra)).expect("at least the usual digits")
-}
-
-fn least(options: &[BestDigits]) -> usize {
-    let key = |&i: &usize| (options[i].faults, options[i].extra);
-    (0..options.len()).min_by_key(key).unwrap_or(0)
+impl BestDigits {
+    fn cost(&self) -> (usize, usize) {
+        (self.faults, self.extra)
+    }
 }
 
 /// The digits that a line may have, the usual ones first.
@@ -428,7 +420,7 @@ pub fn cell_lines_to(story: &Story, style: &Style, cell: CellId, kept: usize) ->
     let viewer = Viewer { story, style };
     let graph = &story.graph;
     let writer = ExplanationWriter::of_nothing(&viewer, Symbols::of(graph, style.convention));
-    let derivation = derivation_to(&writer, graph, cell, kept).map(|(_, derivation)| derivation);
+    let derivation = derivation_to(&writer, cell, kept).map(|(_, derivation)| derivation);
     let Derivation { lines, with, notes } = derivation.unwrap_or_default();
     CellLines {
         address: address_of(graph, cell),
@@ -444,10 +436,10 @@ pub fn cell_lines_to(story: &Story, style: &Style, cell: CellId, kept: usize) ->
 /// number that is not derived. Long sums keep this many terms.
 pub fn derivation_to(
     writer: &ExplanationWriter<'_>,
-    graph: &Graph,
     cell: CellId,
     kept: usize,
 ) -> Option<(Explanation, Derivation)> {
+    let graph = writer.graph();
     let term = graph.terms(cell);
     if let Term::Leaf(..) = term {
         return None;

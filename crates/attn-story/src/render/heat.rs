@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::elementary::pow;
 use crate::graph::{Graph, NodeId, Op};
-use crate::matrix::Shape;
 use crate::tensor::Tensor;
 
 /// The setting that decides if weights and scores are shaded.
@@ -64,8 +63,7 @@ fn kind(graph: &Graph, id: NodeId) -> NodeKind {
     let node = &graph[id];
     match &node.op {
         Op::Softmax(..) | Op::UnguardedSoftmax(..) | Op::SoftmaxWithSink { .. } => NodeKind::Weights,
-        Op::ProductTransposed | Op::Cosine => NodeKind::Scores,
-        Op::Mask(_) => NodeKind::Scores,
+        Op::ProductTransposed | Op::Cosine | Op::Mask(_) => NodeKind::Scores,
         Op::Change => NodeKind::Change,
         Op::Scale(_) | Op::Temperature(_) | Op::Add | Op::Transpose | Op::Round(_) => {
             node.inputs.first().map_or(NodeKind::Other, |&input| kind(graph, input))
@@ -74,15 +72,9 @@ fn kind(graph: &Graph, id: NodeId) -> NodeKind {
     }
 }
 
-/// The shade of each cell of a node, row by row; empty for a node that holds neither scores nor weights.
-pub fn shades(graph: &Graph, id: NodeId) -> Vec<Shade> {
-    let Shape { rows, cols } = graph[id].shape();
-    let all = |count: usize| (0..count).collect::<Vec<usize>>();
-    shades_at(graph, id, &all(rows), &all(cols))
-}
-
-/// The shades of the cells in some rows and columns, as they are in the whole matrix.
-pub fn shades_at(graph: &Graph, id: NodeId, rows: &[usize], cols: &[usize]) -> Vec<Shade> {
+/// The shades of the cells in some rows and columns, as they are in the whole matrix, row by row; none for a node that holds neither
+/// scores nor weights.
+pub fn shades(graph: &Graph, id: NodeId, rows: &[usize], cols: &[usize]) -> Vec<Shade> {
     let kind = kind(graph, id);
     let Some(tensor) = graph[id].tensor().filter(|tensor| !tensor.is_stored()) else { return Vec::new() };
     let max = match kind {
@@ -177,11 +169,9 @@ pub fn luminance([r, g, b]: [f64; 3]) -> f64 {
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }
 
-/// The shades of a screen, as numbers of the 256-colour palette: the ground for each level, or 0 for none, as near 0.
-struct Palette {
-    positive: [u8; LEVELS],
-    negative: [u8; LEVELS],
-}
+/// The shades of a screen, as numbers of the 256-colour palette: for positive and for negative numbers the ground of each level, or 0
+/// for none, as near 0.
+type Palette = [[u8; LEVELS]; 2];
 
 const BLACK: u8 = 16;
 const WHITE: u8 = 231;
@@ -189,14 +179,9 @@ const WHITE: u8 = 231;
 /// The grounds that text is white on.
 const DARK_GROUNDS: [u8; 8] = [17, 18, 19, 24, 26, 52, 94, 130];
 
-const LIGHT: Palette =
-    Palette { positive: [0, 195, 153, 117, 75, 33, 26, 18], negative: [0, 230, 223, 222, 215, 208, 172, 94] };
-
-const DARK: Palette =
-    Palette { positive: [0, 17, 19, 24, 32, 75, 117, 195], negative: [0, 52, 94, 130, 172, 208, 215, 223] };
-
-const EITHER: Palette =
-    Palette { positive: [0, 0, 0, 66, 66, 31, 31, 31], negative: [0, 0, 0, 131, 131, 130, 130, 130] };
+const LIGHT: Palette = [[0, 195, 153, 117, 75, 33, 26, 18], [0, 230, 223, 222, 215, 208, 172, 94]];
+const DARK: Palette = [[0, 17, 19, 24, 32, 75, 117, 195], [0, 52, 94, 130, 172, 208, 215, 223]];
+const EITHER: Palette = [[0, 0, 0, 66, 66, 31, 31, 31], [0, 0, 0, 131, 131, 130, 130, 130]];
 
 /// The colours of a shade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,14 +197,14 @@ pub struct ShadeColours {
 impl Shade {
     /// The colours of the shade on a screen; `None` for a cell that keeps the screen's own colours.
     pub fn look(self, theme: Theme) -> Option<ShadeColours> {
-        let palette = match theme {
+        let [positive, negative] = match theme {
             Theme::Light => LIGHT,
             Theme::Dark => DARK,
             Theme::Unknown => EITHER,
         };
         let (shades, level) = match self {
-            Shade::Positive(level) => (palette.positive, level),
-            Shade::Negative(level) => (palette.negative, level),
+            Shade::Positive(level) => (positive, level),
+            Shade::Negative(level) => (negative, level),
             Shade::None | Shade::Masked => return None,
         };
         let ground = Some(shades[level]).filter(|ground| *ground != 0)?;
@@ -242,7 +227,7 @@ mod tests {
         let s = Matrix::of([[0.0, f64::NEG_INFINITY], [0.0, 0.0]]);
         let s = graph.given("S", s, Origin::Stated).unwrap();
         let a = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[s]).unwrap();
-        let shades = shades(&graph, a);
+        let shades = shades(&graph, a, &[0, 1], &[0, 1]);
         assert_eq!(shades, [Shade::Positive(7), Shade::Masked, Shade::Positive(4), Shade::Positive(4)]);
     }
 
@@ -252,9 +237,10 @@ mod tests {
         let scores = Matrix::from_fn(6, 6, |i, j| if j > i { f64::NEG_INFINITY } else { (i * j) as f64 });
         let scores = graph.given("S", scores, Origin::Stated).unwrap();
         let weights = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[scores]).unwrap();
-        let whole = shades(&graph, weights);
+        let all: Vec<usize> = (0..6).collect();
+        let whole = shades(&graph, weights, &all, &all);
         let part: Vec<Shade> = [2, 4].iter().flat_map(|i| [1, 3].map(|j| whole[6 * i + j])).collect();
-        assert_eq!(shades_at(&graph, weights, &[2, 4], &[1, 3]), part);
+        assert_eq!(shades(&graph, weights, &[2, 4], &[1, 3]), part);
         assert_eq!(part[1], Shade::Masked);
         assert!(matches!(part[2], Shade::Positive(_)), "{part:?}");
     }
@@ -266,7 +252,7 @@ mod tests {
         let b = Matrix::of([[0.0, 3.0, 1.0, f64::NEG_INFINITY]]);
         let b = graph.given("B", b, Origin::Stated).unwrap();
         let change = graph.add("change", Op::Change, &[a, b]).unwrap();
-        let shades = shades(&graph, change);
+        let shades = shades(&graph, change, &[0], &[0, 1, 2, 3]);
         assert_eq!(shades, [Shade::None, Shade::Positive(7), Shade::Negative(4), Shade::Negative(7)]);
     }
 

@@ -1,11 +1,10 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
 use super::digits::number_alone;
-use super::document::{ComputedNode, Markup};
-use super::explanation::{Derivation, ExplanationWriter, Sign, SymbolicCells, derivation_to};
+use super::document::{ComputedNode, Markup, Part};
+use super::explanation::{Derivation, ExplanationWriter, Sign, derivation_to};
 use super::heat::Shade;
 use super::html_page::{self, escaped};
-use super::plane::Drawing;
 use super::view::{Cell, HATCH, OPEN, View, Viewer};
 use super::{Page, Style, html_plane};
 use crate::explain::{Branch, Explanation, Note, SHOWN};
@@ -109,7 +108,7 @@ impl<'a> Html<'a> {
                 (true, _) => live_table(view, graph),
                 (false, false) => grid(view, &mut |_| String::new()),
                 (false, true) => {
-                    let (table, made) = result_table(view, graph, &writer, &mut self.sources);
+                    let (table, made) = result_table(view, &writer, &mut self.sources);
                     any_made |= made;
                     table
                 }
@@ -118,7 +117,12 @@ impl<'a> Html<'a> {
                 if sign.is_empty() { String::new() } else { format!("<span class=\"sign\">{sign}</span>") };
             inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
         }
-        self.text.push_str(&format!("<figure>\n{}", caption(equations)));
+        let equations: Vec<String> =
+            equations.iter().map(|equation| escaped(&equation.to_string())).collect();
+        self.text.push_str("<figure>\n");
+        if !equations.is_empty() {
+            self.text.push_str(&format!("<figcaption>{}</figcaption>\n", equations.join("<br>\n")));
+        }
         if self.is_live || !inside.is_empty() {
             self.text.push_str(&format!("<div class=\"row\">\n{inside}</div>\n"));
         }
@@ -127,45 +131,10 @@ impl<'a> Html<'a> {
         }
         self.text.push_str("</figure>\n");
     }
-}
 
-/// The equations above the matrices of a figure.
-fn caption(equations: &[Equation]) -> String {
-    if equations.is_empty() {
-        return String::new();
-    }
-    let lines: Vec<String> = equations.iter().map(|equation| escaped(&equation.to_string())).collect();
-    format!("<figcaption>{}</figcaption>\n", lines.join("<br>\n"))
-}
-
-impl Markup for Html<'_> {
-    fn begin(&mut self) {
-        self.end_story();
-        self.begun += 1;
-        self.symbols = None;
-        self.text.push_str("<article class=\"story\">\n");
-        if let Some(opening) = self.openings.get(self.begun - 1) {
-            self.text.push_str(&html_page::live_data(html_page::OPENING, opening));
-        }
-    }
-
-    fn title(&mut self, title: &str, source: Option<&str>) {
-        self.end_step();
-        self.titles += 1;
-        self.title.get_or_insert_with(|| title.to_string());
-        self.text.push_str(&format!("<h2>{}</h2>\n", escaped(title)));
-        if let Some(source) = source {
-            self.paragraph("source", source);
-        }
-    }
-
-    fn step(&mut self, number: usize, text: &str) {
-        self.end_step();
-        self.in_step = true;
-        self.text.push_str(&format!(
-            "<section class=\"step\">\n<p class=\"said\"><span class=\"count\">{number}</span> {}</p>\n",
-            escaped(text)
-        ));
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
+        let parts: Vec<(&str, &View, bool)> = matrices.iter().map(|view| ("", view, true)).collect();
+        self.figure(equations, &parts);
     }
 
     fn computed(&mut self, nodes: &[ComputedNode]) {
@@ -175,62 +144,69 @@ impl Markup for Html<'_> {
             self.text.push_str("<div class=\"flow\">\n");
         }
         for node in nodes {
-            let Some(value) = &node.value else {
-                self.figure(std::slice::from_ref(&node.equation), &[]);
-                continue;
-            };
             let mut parts: Vec<(&str, &View, bool)> =
                 node.operands.iter().map(|(sign, view)| (*sign, view, false)).collect();
-            let equals = match node.operands.len() {
-                0 => "",
-                1 => "→",
-                _ => "=",
-            };
-            parts.push((equals, value, true));
+            parts.extend(node.value.iter().map(|value| (node.equals(), value, true)));
             self.figure(std::slice::from_ref(&node.equation), &parts);
         }
         if flows {
             self.text.push_str("</div>\n");
         }
     }
+}
 
-    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
-        let parts: Vec<(&str, &View, bool)> = matrices.iter().map(|view| ("", view, true)).collect();
-        self.figure(equations, &parts);
-    }
-
-    fn drawing(&mut self, drawing: &Drawing) {
-        self.text.push_str(&html_plane::picture(drawing));
-    }
-
-    fn table(&mut self, table: &Table) {
-        self.text.push_str(&table_of_words(table));
-    }
-
-    fn picture(&mut self, svg: &str) {
-        self.text.push_str(&format!("<figure class=\"curves\">{svg}</figure>\n"));
-    }
-
-    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
-        self.text.push_str(&explanations(writer));
-    }
-
-    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
-        self.text.push_str(&format!("<pre>{}</pre>\n", escaped(&symbolic.lines().join("\n"))));
-    }
-
-    fn notice(&mut self, text: &str) {
-        self.paragraph("notice", text);
-    }
-
-    fn note(&mut self, text: &str) {
-        self.end_step();
-        self.paragraph("note", &format!("Note: {text}"));
-    }
-
-    fn pointer(&mut self, remarks: &str, command: &str) {
-        self.end_step();
-        self.paragraph("note", &format!("{remarks}: {command}"));
+impl Markup for Html<'_> {
+    fn write(&mut self, part: Part<'_>) {
+        match part {
+            Part::Story => {
+                self.end_story();
+                self.begun += 1;
+                self.symbols = None;
+                self.text.push_str("<article class=\"story\">\n");
+                if let Some(opening) = self.openings.get(self.begun - 1) {
+                    self.text.push_str(&html_page::live_data(html_page::OPENING, opening));
+                }
+            }
+            Part::Title(title, source) => {
+                self.end_step();
+                self.titles += 1;
+                self.title.get_or_insert_with(|| title.to_string());
+                self.text.push_str(&format!("<h2>{}</h2>\n", escaped(title)));
+                if let Some(source) = source {
+                    self.paragraph("source", source);
+                }
+            }
+            Part::Step(number, text) => {
+                self.end_step();
+                self.in_step = true;
+                self.text.push_str(&format!(
+                    "<section class=\"step\">\n<p class=\"said\"><span class=\"count\">{number}</span> {}</p>\n",
+                    escaped(text)
+                ));
+            }
+            Part::Computed(nodes) => self.computed(nodes),
+            Part::Together(equations, matrices) => self.together(equations, matrices),
+            Part::Folded(equations, _) => self.together(equations, &[]),
+            Part::Columns(equations, view) => self.together(equations, std::slice::from_ref(view)),
+            Part::Drawing(drawing) => self.text.push_str(&html_plane::picture(drawing)),
+            Part::Table(table) => self.text.push_str(&table_of_words(table)),
+            Part::Picture(svg) => {
+                self.text.push_str(&format!("<figure class=\"curves\">{svg}</figure>\n"));
+            }
+            Part::Explained(writer) => self.text.push_str(&explanations(writer)),
+            Part::Symbolic(symbolic) => {
+                self.text.push_str(&format!("<pre>{}</pre>\n", escaped(&symbolic.lines().join("\n"))));
+            }
+            Part::Notice(text) => self.paragraph("notice", text),
+            Part::Note(text) => {
+                self.end_step();
+                self.paragraph("note", &format!("Note: {text}"));
+            }
+            Part::Pointer(remarks, command) => {
+                self.end_step();
+                self.paragraph("note", &format!("{remarks}: {command}"));
+            }
+        }
     }
 
     fn finish(&mut self) -> String {
@@ -277,7 +253,10 @@ impl SourceFinder {
     /// The cells that a cell was made of: `3:r2` for the second row of node 3, `5:c1` for the first column of node 5,
     /// `4:1,2` for a single cell, `4:*` for all; separated by spaces. `None` where there are none, or too many.
     pub fn from(&mut self, graph: &Graph, cell: CellId) -> Option<String> {
-        if self.read > MOST_READ || graph[cell.node].op.is_given() || !is_readable(graph, cell.node) {
+        let node = &graph[cell.node];
+        // Terms can be read of a model in single precision, whatever its size.
+        let is_single = graph.precision() != Precision::Exact && node.tensor().is_some();
+        if self.read > MOST_READ || node.op.is_given() || !(is_single || node.matrix().is_some()) {
             return None;
         }
         let Sources { cells, read } = sources(graph, cell);
@@ -288,12 +267,6 @@ impl SourceFinder {
         let parts: Vec<String> = cells.iter().map(part).collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     }
-}
-
-/// Returns true if the terms of a node's cells can be read: of a model in single precision, whatever its size.
-fn is_readable(graph: &Graph, node: NodeId) -> bool {
-    let is_single = graph.precision() != Precision::Exact && graph[node].tensor().is_some();
-    is_single || graph[node].matrix().is_some()
 }
 
 /// Places of a matrix, sorted: a row, a column, everything, or one after the other.
@@ -310,11 +283,12 @@ fn shortest(places: &[(usize, usize)], shape: Shape) -> String {
 
 /// The sum of a cell in symbols, in numbers, and its value: `o12 = a11·v12 + a12·v22 = 0.5·1 + 0.5·2 = 1.5`. `None` for a
 /// number that is not derived, and in tables of many cells.
-pub fn sum(writer: &ExplanationWriter<'_>, graph: &Graph, cell: CellId, in_table: usize) -> Option<String> {
+fn sum(writer: &ExplanationWriter<'_>, cell: CellId, in_table: usize) -> Option<String> {
+    let graph = writer.graph();
     if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
         return None;
     }
-    let (explanation, Derivation { lines, with, .. }) = derivation_to(writer, graph, cell, SHOWN)?;
+    let (explanation, Derivation { lines, with, .. }) = derivation_to(writer, cell, SHOWN)?;
     let mut sum = writer.symbols.cell(cell);
     for (sign, line) in lines {
         sum.push_str(&format!(" {} {line}", sign.text()));
@@ -344,20 +318,16 @@ pub fn explanations(writer: &ExplanationWriter<'_>) -> String {
         } else {
             format!("<p class=\"caption\">{}</p>\n", escaped(&one.caption))
         };
-        format!("<section>\n{caption}{}</section>\n", root(writer, &one.explanation))
+        let explanation = &one.explanation;
+        format!(
+            "<section>\n{caption}<h3>{} <span class=\"dim\">{}</span></h3>\n{}{}</section>\n",
+            escaped(&explanation.address),
+            escaped(&writer.equation(explanation.cell).to_string()),
+            body(writer, explanation),
+            operands(writer, &explanation.operands)
+        )
     };
     format!("<div class=\"{class}\">\n{}</div>\n", writer.of.iter().map(one).collect::<String>())
-}
-
-/// A cell that was asked for.
-fn root(writer: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
-    format!(
-        "<h3>{} <span class=\"dim\">{}</span></h3>\n{}{}",
-        escaped(&explanation.address),
-        escaped(&writer.equation(explanation.cell).to_string()),
-        body(writer, explanation),
-        operands(writer, &explanation.operands)
-    )
 }
 
 /// The formula in symbols and in numbers, one line below the other, with its notes.
@@ -410,19 +380,14 @@ fn operand(writer: &ExplanationWriter<'_>, branch: &Branch) -> String {
 // Tables in HTML: matrices with their labels, and tables of words.
 
 /// A matrix whose cells carry references to their sources, and true if any cell does.
-pub fn result_table(
-    view: &View,
-    graph: &Graph,
-    writer: &ExplanationWriter<'_>,
-    sources: &mut SourceFinder,
-) -> (String, bool) {
+fn result_table(view: &View, writer: &ExplanationWriter<'_>, sources: &mut SourceFinder) -> (String, bool) {
     let size = view.rows.len() * view.cols.len();
     let mut any = false;
     let table = grid(view, &mut |cell| {
         let Some(of) = cell.of else { return String::new() };
-        let Some(from) = sources.from(graph, of) else { return String::new() };
+        let Some(from) = sources.from(writer.graph(), of) else { return String::new() };
         any = true;
-        let sum = sum(writer, graph, of, size).filter(|_| cell.text.trim() != OPEN);
+        let sum = sum(writer, of, size).filter(|_| cell.text.trim() != OPEN);
         let sum = sum.map_or(String::new(), |sum| format!(" data-sum=\"{}\"", escaped(&sum)));
         format!(" data-from=\"{from}\"{sum}")
     });
@@ -430,7 +395,7 @@ pub fn result_table(
 }
 
 /// A matrix whose cells have their addresses as names; given ones are marked.
-pub fn live_table(view: &View, graph: &Graph) -> String {
+fn live_table(view: &View, graph: &Graph) -> String {
     grid(view, &mut |cell| {
         let Some(of) = cell.of else { return String::new() };
         let is_given = matches!(&graph[of.node].op, Op::Given(origin) if *origin != Origin::Removed);

@@ -3,9 +3,10 @@
 //! The page holds each matrix once; its script draws the pictures and builds the tables of a head that is opened. It computes
 //! nothing: which cells made a number is a rule of the page, read from the graph.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Style;
@@ -86,7 +87,7 @@ pub fn model_page(
     let count = page.heads.iter().map(|heads| heads[0]).sum();
     let fitting = Detail::most_tokens(&graph, &steps, count);
     let main = page.main((detail, fitting), style);
-    let title = format!("{} · attn {}", page.title, "model");
+    let title = format!("{} · attn model", page.title);
     let whole = HtmlPage { title: &title, style: STYLE, script: SCRIPT, main: &main };
     style.write(&whole.opening(), out)?;
     write_data(out, "sentence", &page.sentence(&graph, &steps, style))?;
@@ -282,13 +283,8 @@ fn size(graph: &Graph, node: NodeId) -> usize {
 
 /// Each node once, in its order.
 fn unique(nodes: &[NodeId]) -> Vec<NodeId> {
-    let mut once: Vec<NodeId> = Vec::new();
-    for &node in nodes {
-        if !once.contains(&node) {
-            once.push(node);
-        }
-    }
-    once
+    let mut seen = HashSet::new();
+    nodes.iter().copied().filter(|node| seen.insert(*node)).collect()
 }
 
 impl LayerHeads<'_> {
@@ -318,7 +314,6 @@ impl LayerHeads<'_> {
         let graph = self.graph;
         let first = step.nodes[0];
         let shape = graph[first].shape();
-        let rules = operands(graph, first, of_first).unwrap_or_default();
         let shade = match step.stage {
             _ if self.heat == Heat::Never => "",
             Stage::Weights => "weights",
@@ -334,7 +329,7 @@ impl LayerHeads<'_> {
             "has_tokens": [graph[first].labels().0.is_some(), graph[first].labels().1.is_some()],
             "shade": shade,
             "type": if graph[first].tensor().is_some_and(is_single) { "f32" } else { "f64" },
-            "from": rules.iter().map(Operand::value).collect::<Vec<_>>(),
+            "from": operands(graph, first, of_first).unwrap_or_default(),
             "nodes": unique(&step.nodes).into_iter().map(|node| self.node(node)).collect::<Vec<_>>(),
         })
     }
@@ -355,24 +350,17 @@ impl LayerHeads<'_> {
         let [heads, groups] = self.heads;
         let group = (heads != groups).then(|| key_value_head(head, heads, groups) + 1);
         let measures = self.measures.get(head);
+        // The result of a head that is taken out.
+        let removed = if heads == 1 { "C_whole".to_string() } else { format!("O_removed_{}", head + 1) };
+        let is_there = |name: &str| self.graph.find(&format!("L{}.{name}", self.layer)).is_some();
         json!({
             "nodes": nodes,
             "letter": measures.map(head_letter),
             "attends_to": measures.and_then(head_in_words),
             "entropy": measures.map(|measures| measures.entropy),
             "key_head": group,
-            "is_removed": self.is_removed(head),
+            "is_removed": is_there(&removed) || is_there("O_removed"),
         })
-    }
-
-    /// Returns true if the result of a head is taken out.
-    fn is_removed(&self, head: usize) -> bool {
-        let of_head = match self.heads[0] {
-            1 => "C_whole".to_string(),
-            _ => format!("O_removed_{}", head + 1),
-        };
-        let is_there = |name: &str| self.graph.find(&format!("L{}.{name}", self.layer)).is_some();
-        is_there(&of_head) || is_there("O_removed")
     }
 
     /// The cells that the mask hides, a bit for each, the lowest first; empty without a mask. It is the same for all heads.
@@ -394,27 +382,27 @@ impl LayerHeads<'_> {
 // Which cells of a head's other matrices a number was made of, as one rule for all cells of a matrix: the rule is read from the
 // graph's own terms.
 
-/// Rows or columns of an operand, for the cell in row i and column j.
-#[derive(Clone, Debug, PartialEq)]
+/// Rows or columns of an operand, for the cell in row i and column j, as the script of the page reads them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 enum Lines {
     /// Line i.
+    #[serde(rename = "i")]
     OfRow,
     /// Line j.
+    #[serde(rename = "j")]
     OfColumn,
     /// All lines.
+    #[serde(rename = "*")]
     All,
     /// These, for each j.
+    #[serde(untagged)]
     Listed(Vec<Vec<usize>>),
 }
 
-/// The cells of an operand that a number was made of: these rows, and of them these columns.
-#[derive(Clone, Debug, PartialEq)]
-struct Operand {
-    /// The place of the operand among the steps of the head.
-    step: usize,
-    rows: Lines,
-    cols: Lines,
-}
+/// The cells of an operand that a number was made of: the place of the operand among the steps of the head, these rows, and of them
+/// these columns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Operand(usize, Lines, Lines);
 
 impl Lines {
     /// The lines for a cell, of `count`.
@@ -425,22 +413,6 @@ impl Lines {
             Lines::All => (0..count).collect(),
             Lines::Listed(lists) => lists.get(j).cloned().unwrap_or_default(),
         }
-    }
-
-    fn value(&self) -> Value {
-        match self {
-            Lines::OfRow => json!("i"),
-            Lines::OfColumn => json!("j"),
-            Lines::All => json!("*"),
-            Lines::Listed(lists) => json!(lists),
-        }
-    }
-}
-
-impl Operand {
-    /// The rule as the script of the page reads it.
-    fn value(&self) -> Value {
-        json!([self.step, self.rows.value(), self.cols.value()])
     }
 }
 
@@ -490,7 +462,7 @@ fn rule(graph: &Graph, operand: NodeId, step: usize, samples: &Samples) -> Optio
     let rows = [Lines::OfRow, Lines::OfColumn, Lines::All].into_iter();
     let mut pairs = rows.flat_map(|rows| columns.iter().map(move |cols| (rows.clone(), cols.clone())));
     let (rows, cols) = pairs.find(|(rows, cols)| is_right(rows, cols))?;
-    Some(Operand { step, rows, cols })
+    Some(Operand(step, rows, cols))
 }
 
 /// The columns of an operand that each column reads, where they do not depend on the row.
@@ -534,10 +506,7 @@ mod tests {
         let a = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[s]).unwrap();
         let o = graph.add("O", Op::Product, &[a, q]).unwrap();
         let of_head = [q, f, r, s, a, o];
-        let rules = |node: NodeId| {
-            let operands = operands(&graph, node, &of_head).unwrap();
-            Value::from(operands.iter().map(Operand::value).collect::<Vec<_>>())
-        };
+        let rules = |node: NodeId| json!(operands(&graph, node, &of_head).unwrap());
         let pairs = json!([[0, 2], [1, 3], [0, 2], [1, 3]]);
         assert_eq!(rules(r), json!([[0, "i", pairs], [1, "*", [[0], [1], [0], [1]]]]));
         assert_eq!(rules(s), json!([[2, "i", "*"], [0, "j", "*"]]));

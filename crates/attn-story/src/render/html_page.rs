@@ -56,11 +56,6 @@ impl HtmlPage<'_> {
         opening(title, head, &format!("<style>\n{STYLE}{style}</style>\n"), main)
     }
 
-    /// The page with WebAssembly, which its policy has to allow, and with data before the script.
-    pub(super) fn computing(&self, data: &str) -> String {
-        format!("{}{data}{}", self.opening_with(HEAD_WITH_PROGRAM), self.closing())
-    }
-
     /// The script, and the end of the page.
     pub fn closing(&self) -> String {
         format!("<script>\n{SCRIPT}{}</script>\n</body>\n</html>\n", self.script)
@@ -258,7 +253,9 @@ pub fn live_page(page: HtmlPage<'_>, program: &str) -> String {
     let style = format!("{LIVE_STYLE}{}", page.style);
     let script = format!("{}{LIVE_SCRIPT}", page.script);
     let data = format!("<script type=\"text/plain\" id=\"program\">{program}</script>\n");
-    HtmlPage { style: &style, script: &script, ..page }.computing(&data)
+    let page = HtmlPage { style: &style, script: &script, ..page };
+    // Its policy has to allow WebAssembly, and the data stand before the script.
+    format!("{}{data}{}", page.opening_with(HEAD_WITH_PROGRAM), page.closing())
 }
 
 #[cfg(test)]

@@ -41,10 +41,16 @@ pub fn picture(drawing: &Drawing) -> String {
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
     let mut covered = Labels::within([0.0, ABOVE - LINE, frame.width, frame.height]);
     let mut cover = |areas: Vec<Area>, ground| areas.into_iter().for_each(|area| covered.cover(area, ground));
-    cover(frame.axis_lines(), Ground::Upwards);
+    let (x, y) = frame.place(0.0, 0.0);
+    let across = [frame.before, y - 1.0, frame.width, y + 1.0];
+    cover(vec![across, [x - 1.0, ABOVE, x + 1.0, frame.height - BELOW]], Ground::Upwards);
     cover(drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to)).collect(), Ground::Arrow);
     cover(frame.letters(&drawing.axes), Ground::Mark);
-    cover(all.iter().map(|(spot, _)| frame.mark(spot)).collect(), Ground::Mark);
+    let mark = |(spot, _): &(&Spot, bool)| {
+        let (x, y) = frame.place(spot.x, spot.y);
+        [x - 4.0, y - 4.0, x + 4.0, y + 4.0]
+    };
+    cover(all.iter().map(mark).collect(), Ground::Mark);
     let mut without_room = Vec::new();
     for (spot, is_point) in &all {
         let label = frame.label(spot, *is_point, &mut covered);
@@ -105,23 +111,14 @@ impl Frame {
     /// The frame whose plane is at most this wide.
     fn of_width(drawing: &Drawing, bounds: Bounds, across: f64) -> Frame {
         let scale = (across / bounds.across().max(1e-300)).min(HIGH / bounds.up().max(1e-300));
-        let mut ticks = Ticks::apart((APART / scale).max(1e-290));
-        let widest = |ticks: Ticks, low, high| {
-            let texts = ticks.within(low, high).into_iter().map(|(_, text)| text.chars().count());
-            texts.max().unwrap_or(0) as f64 * LETTER
-        };
-        for _ in 0..12 {
-            if widest(ticks, bounds.left, bounds.right) + LETTER <= ticks.step() * scale {
-                break;
-            }
-            ticks = ticks.wider();
-        }
+        let fits = |widest: usize, step: f64| widest as f64 * LETTER + LETTER <= step * scale;
+        let ticks = Ticks::apart((APART / scale).max(1e-290)).fitting(bounds.left, bounds.right, fits);
         let spots = || drawing.points.iter().chain(drawing.arrows.iter().map(|(_, to)| to));
         let wide = |spot: &Spot| ASIDE + spot.label().chars().count() as f64 * LETTER;
         // Left of the upward axis the labels stand to the left.
         let begins = spots().filter(|spot| spot.x < 0.0);
         let begins = begins.map(|spot| wide(spot) - (spot.x - bounds.left) * scale);
-        let numbers = widest(ticks, bounds.bottom, bounds.top) + LETTER;
+        let numbers = ticks.widest(bounds.bottom, bounds.top) as f64 * LETTER + LETTER;
         let before = MARGIN + begins.fold(numbers, f64::max);
         let axis = (drawing.axes[0].chars().count() + 5) as f64 * LETTER;
         let ends = spots().map(|spot| (spot.x - bounds.left) * scale + wide(spot));
@@ -195,12 +192,6 @@ impl Frame {
         )
     }
 
-    /// The areas of the two axes.
-    fn axis_lines(&self) -> Vec<Area> {
-        let (x, y) = self.place(0.0, 0.0);
-        vec![[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
-    }
-
     /// The areas of the numbers and names of the axes.
     fn letters(&self, names: &[String; 2]) -> Vec<Area> {
         let Bounds { left, right, bottom, top } = self.bounds;
@@ -232,12 +223,6 @@ impl Frame {
             [x - 1.0, y - 1.0, x + 1.0, y + 1.0]
         };
         (0..=pieces as usize).map(piece).collect()
-    }
-
-    /// The area of a point or of the tip of an arrow.
-    fn mark(&self, spot: &Spot) -> Area {
-        let (x, y) = self.place(spot.x, spot.y);
-        [x - 4.0, y - 4.0, x + 4.0, y + 4.0]
     }
 
     /// The label of a point or of the end of an arrow, on the outer side if it can be: with its coordinates, or the word alone;

@@ -130,7 +130,7 @@ fn bracketed_row(cells: &[String], dimensions: usize) -> String {
 /// The format of the cells of one array.
 #[derive(Debug)]
 struct CellFormat {
-    notation: Notation,
+    is_scientific: bool,
     /// Characters before the point, the sign included.
     before_point: usize,
     /// Digits after the point.
@@ -139,128 +139,78 @@ struct CellFormat {
     exponent_digits: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Notation {
-    Positional,
-    Scientific,
-}
-
 impl CellFormat {
     /// The narrowest layout that holds all the values.
     fn of(values: &[f64]) -> CellFormat {
-        let notation = Notation::of(values);
-        let exponent_digits = if notation == Notation::Scientific { 2 } else { 0 };
-        let mut layout = CellFormat { notation, before_point: 0, fraction_digits: 0, exponent_digits };
+        let is_scientific = is_scientific(values);
+        let exponent_digits = if is_scientific { 2 } else { 0 };
+        let mut layout = CellFormat { is_scientific, before_point: 0, fraction_digits: 0, exponent_digits };
         for &value in values.iter().filter(|value| value.is_finite()) {
-            let decimal = notation.decimal(value);
-            layout.before_point = layout.before_point.max(decimal.whole.len());
-            layout.fraction_digits = layout.fraction_digits.max(decimal.fraction.len());
-            layout.exponent_digits = layout.exponent_digits.max(decimal.exponent.len());
+            let text = decimal(value, is_scientific);
+            let [whole, fraction, exponent] = parts(&text);
+            layout.before_point = layout.before_point.max(whole.len());
+            layout.fraction_digits = layout.fraction_digits.max(fraction.len());
+            layout.exponent_digits = layout.exponent_digits.max(exponent.trim_start_matches('-').len());
         }
         // `nan` and `inf` stand at the right edge of their cell and may use all of its width.
         for &value in values.iter().filter(|value| !value.is_finite()) {
-            let missing = name(value).len().saturating_sub(layout.width());
-            layout.before_point += missing;
+            layout.before_point += name(value).len().saturating_sub(layout.width());
         }
         layout
     }
 
-    /// Characters after the point: digits, and in scientific notation `e`, a sign and the exponent.
-    fn after_point(&self) -> usize {
-        match self.notation {
-            Notation::Positional => self.fraction_digits,
-            Notation::Scientific => self.fraction_digits + 2 + self.exponent_digits,
-        }
-    }
-
-    /// Characters in a cell.
+    /// Characters in a cell: in scientific notation `e`, a sign and the exponent follow the digits.
     fn width(&self) -> usize {
-        self.before_point + 1 + self.after_point()
+        let exponent = if self.is_scientific { 2 + self.exponent_digits } else { 0 };
+        self.before_point + 1 + self.fraction_digits + exponent
     }
 
     /// A value, padded to the width of the layout.
     fn cell(&self, value: f64) -> String {
+        let CellFormat { before_point, fraction_digits, exponent_digits, .. } = *self;
         if !value.is_finite() {
             return format!("{:>width$}", name(value), width = self.width());
         }
-        let CellFormat { before_point, fraction_digits, exponent_digits, .. } = *self;
-        match self.notation {
-            Notation::Positional => {
-                let Decimal { whole, fraction, .. } = self.notation.decimal(value);
-                format!("{whole:>before_point$}.{fraction:<fraction_digits$}")
-            }
-            Notation::Scientific => {
-                let Decimal { whole, fraction, exponent, small } =
-                    Decimal::read(&format!("{value:.fraction_digits$e}"));
-                let sign = if small { '-' } else { '+' };
-                format!("{whole:>before_point$}.{fraction}e{sign}{exponent:0>exponent_digits$}")
-            }
+        if !self.is_scientific {
+            let text = decimal(value, false);
+            let [whole, fraction, _] = parts(&text);
+            return format!("{whole:>before_point$}.{fraction:<fraction_digits$}");
         }
+        let text = format!("{value:.fraction_digits$e}");
+        let [whole, fraction, exponent] = parts(&text);
+        let sign = if exponent.starts_with('-') { '-' } else { '+' };
+        let exponent = exponent.trim_start_matches('-');
+        format!("{whole:>before_point$}.{fraction}e{sign}{exponent:0>exponent_digits$}")
     }
 }
 
-impl Notation {
-    /// The notation that NumPy chooses for an array of these values.
-    fn of(values: &[f64]) -> Notation {
-        let magnitudes =
-            values.iter().map(|value| value.abs()).filter(|&size| size.is_finite() && size != 0.0);
-        let (min, max) =
-            magnitudes.fold((f64::INFINITY, 0.0_f64), |(min, max), size| (min.min(size), max.max(size)));
-        if max >= 1e8 || min < 1e-4 || max / min > 1000.0 {
-            Notation::Scientific
-        } else {
-            Notation::Positional
-        }
-    }
-
-    /// A finite value with the fewest digits that name it, or with [`PRECISION`] digits after the point, less the
-    /// trailing zeros.
-    fn decimal(self, value: f64) -> Decimal {
-        let mut decimal = Decimal::read(&self.write(value, None));
-        if decimal.fraction.len() > PRECISION {
-            decimal = Decimal::read(&self.write(value, Some(PRECISION)));
-            let needed = decimal.fraction.trim_end_matches('0').len();
-            decimal.fraction.truncate(needed);
-        }
-        decimal
-    }
-
-    /// The text of the standard library, which is exact: the shortest, or correctly rounded.
-    fn write(self, value: f64, digits: Option<usize>) -> String {
-        match (self, digits) {
-            (Notation::Positional, None) => format!("{value}"),
-            (Notation::Positional, Some(digits)) => format!("{value:.digits$}"),
-            (Notation::Scientific, None) => format!("{value:e}"),
-            (Notation::Scientific, Some(digits)) => format!("{value:.digits$e}"),
-        }
-    }
+/// Whether NumPy chooses scientific notation for an array of these values.
+fn is_scientific(values: &[f64]) -> bool {
+    let magnitudes = values.iter().map(|value| value.abs()).filter(|&size| size.is_finite() && size != 0.0);
+    let (min, max) =
+        magnitudes.fold((f64::INFINITY, 0.0_f64), |(min, max), size| (min.min(size), max.max(size)));
+    max >= 1e8 || min < 1e-4 || max / min > 1000.0
 }
 
-/// The parts of a decimal number.
-#[derive(Debug)]
-struct Decimal {
-    /// The sign, where it is minus, and the digits before the point.
-    whole: String,
-    /// The digits after the point.
-    fraction: String,
-    /// The digits of the exponent.
-    exponent: String,
-    /// True if the exponent is negative.
-    small: bool,
+/// A finite value with the fewest digits that name it, or with [`PRECISION`] digits after the point, less the trailing zeros. The texts
+/// of the standard library are exact: the shortest, or correctly rounded.
+fn decimal(value: f64, is_scientific: bool) -> String {
+    let shortest = if is_scientific { format!("{value:e}") } else { value.to_string() };
+    if parts(&shortest)[1].len() <= PRECISION {
+        return shortest;
+    }
+    let rounded =
+        if is_scientific { format!("{value:.PRECISION$e}") } else { format!("{value:.PRECISION$}") };
+    let [whole, fraction, exponent] = parts(&rounded);
+    let fraction = fraction.trim_end_matches('0');
+    if is_scientific { format!("{whole}.{fraction}e{exponent}") } else { format!("{whole}.{fraction}") }
 }
 
-impl Decimal {
-    /// Takes apart `-12`, `1.5` or `1.5e-7`.
-    fn read(text: &str) -> Decimal {
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, ""));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        Decimal {
-            whole: whole.to_owned(),
-            fraction: fraction.to_owned(),
-            exponent: exponent.trim_start_matches('-').to_owned(),
-            small: exponent.starts_with('-'),
-        }
-    }
+/// The parts of `-12`, `1.5` or `1.5e-7`: what stands before the point, the digits after it, and the exponent.
+fn parts(text: &str) -> [&str; 3] {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, ""));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    [whole, fraction, exponent]
 }
 
 /// NumPy's name for a value that is not a finite number.

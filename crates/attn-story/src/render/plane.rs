@@ -123,7 +123,7 @@ impl Drawing {
     /// is lost; empty if a label would be lost.
     pub fn lines_next_to(&self, height: usize, width: usize) -> Vec<String> {
         const HEIGHTS: [f64; 3] = [MOST_ROWS, 10.0, 9.0];
-        let labels = self.labels();
+        let labels: Vec<String> = self.spots().map(|spot| self.spelled(spot.label())).collect();
         let count_in = |lines: &[String]| {
             labels.iter().filter(|label| lines.iter().any(|line| line.contains(*label))).count()
         };
@@ -131,11 +131,6 @@ impl Drawing {
         let drawn = HEIGHTS.into_iter().map(|rows| self.lines_within(width, rows));
         let whole = drawn.filter(|lines| count_in(lines) >= most);
         whole.min_by_key(|lines| lines.len().max(height)).unwrap_or_default()
-    }
-
-    /// The labels as they are drawn.
-    fn labels(&self) -> Vec<String> {
-        self.spots().map(|spot| self.spelled(spot.label())).collect()
     }
 
     fn lines_within(&self, width: usize, most_rows: f64) -> Vec<String> {
@@ -279,20 +274,14 @@ impl Canvas {
 
     /// Spreads the plane over this many columns and at most this many rows, and chooses the numbers of the axes.
     fn scale(&mut self, columns: f64, most_rows: f64) -> Option<()> {
-        const MOST_TRIES: usize = 12;
         let (across, up) = (self.bounds.across().max(1e-300), self.bounds.up().max(1e-300));
         self.columns_per_unit = (columns / across).min(most_rows * COLUMNS_PER_ROW / up);
         self.rows_per_unit = self.columns_per_unit / COLUMNS_PER_ROW;
         let least = 2.0 / self.rows_per_unit;
         self.ticks = (least.is_finite() && least > 0.0).then(|| Ticks::apart(least))?;
-        for _ in 0..MOST_TRIES {
-            let widest = widest(&self.ticks.within(self.bounds.left, self.bounds.right));
-            if (widest + 2) as f64 <= self.ticks.step() * self.columns_per_unit {
-                break;
-            }
-            self.ticks = self.ticks.wider();
-        }
-        self.margin = widest(&self.ticks.within(self.bounds.bottom, self.bounds.top)) + 1;
+        let fits = |widest: usize, step: f64| (widest + 2) as f64 <= step * self.columns_per_unit;
+        self.ticks = self.ticks.fitting(self.bounds.left, self.bounds.right, fits);
+        self.margin = self.ticks.widest(self.bounds.bottom, self.bounds.top) + 1;
         Some(())
     }
 
@@ -451,10 +440,6 @@ fn area(row: usize, column: usize, length: usize) -> Area {
     [column as f64, row as f64, (column + length) as f64, (row + 1) as f64]
 }
 
-fn widest(ticks: &[(f64, String)]) -> usize {
-    ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0)
-}
-
 /// The arrow head nearest to a direction.
 fn head(across: f64, up: f64) -> char {
     let steep = up.abs() > 2.0 * across.abs();
@@ -553,12 +538,29 @@ impl Ticks {
     }
 
     /// The next that are further apart.
-    pub fn wider(self) -> Ticks {
+    fn wider(self) -> Ticks {
         match self.digit {
             1 => Ticks { digit: 2, ..self },
             2 => Ticks { digit: 5, ..self },
             _ => Ticks { digit: 1, power: self.power + 1 },
         }
+    }
+
+    /// The first of these, or of those further apart, whose widest number in a range fits their distance.
+    pub fn fitting(mut self, low: f64, high: f64, fits: impl Fn(usize, f64) -> bool) -> Ticks {
+        const MOST_TRIES: usize = 12;
+        for _ in 0..MOST_TRIES {
+            if fits(self.widest(low, high), self.step()) {
+                break;
+            }
+            self = self.wider();
+        }
+        self
+    }
+
+    /// The characters of the widest number in a range.
+    pub fn widest(self, low: f64, high: f64) -> usize {
+        self.within(low, high).iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0)
     }
 
     /// The distance between neighbouring numbers.

@@ -209,78 +209,26 @@ fn raised(character: char) -> Option<char> {
     pairs.find(|(raised, _)| *raised == character).map(|(_, plain)| plain)
 }
 
+/// Characters beyond ASCII, each before its spelling. At the end: bars of eighths, and a space and a line break in the pieces of
+/// byte-level tokenizers.
+const SPELLINGS: &str = "
+    × x  · *  ∘ *  ᵀ ^T  √ sqrt  − -  – -  — -  ∞ inf  ≤ <=  ≥ >=  ≠ !=  ≈ ~  ± +-
+    → ->  ▶ ->  ← <-  ↦ |->  ∈ in  ℝ R  ↑ ^  ↓ v  ↗ /  ↙ /  ↖ \\  ↘ \\  … ..  µ u  ␣ _
+    « \"  » \"  “ \"  ” \"  ‘ '  ’ '  ′ '  ░ :  ▿ v
+    ● o  ╭ +  ╮ +  ╰ +  ╯ +  └ +  ├ +  ┤ +  ┼ +  ┬ +  ┴ +  ─ -  │ |
+    Σ sum  δ delta  σ sigma  θ theta  ε eps  π pi  α alpha  β beta  λ lambda  φ phi  ₁ _1  ₂ _2  ₃ _3  ₖ _k
+    ⌈ ceil(  ⌉ )  ⇒ =>  € EUR  é e  è e  ö oe  ü ue  ä ae
+    ▁ .  ▂ -  ▃ ~  ▄ =  ▅ +  ▆ *  ▇ #  █ @  ▏ .  ▎ .  ▍ .  ▌ o  ▋ o  ▊ o  ▉ o  Ġ _  Ċ \\n
+";
+
 fn spelled(character: char) -> &'static str {
-    match character {
-        '×' => "x",
-        '·' | '∘' => "*",
-        'ᵀ' => "^T",
-        '√' => "sqrt",
-        '−' | '–' | '—' => "-",
-        '∞' => "inf",
-        '≤' => "<=",
-        '≥' => ">=",
-        '≠' => "!=",
-        '≈' => "~",
-        '±' => "+-",
-        '→' | '▶' => "->",
-        '←' => "<-",
-        '↦' => "|->",
-        '∈' => "in",
-        'ℝ' => "R",
-        '↑' => "^",
-        '↓' => "v",
-        '↗' | '↙' => "/",
-        '↖' | '↘' => "\\",
-        '…' => "..",
-        'µ' => "u",
-        '␣' => "_",
-        '«' | '»' | '“' | '”' => "\"",
-        '‘' | '’' | '′' => "'",
-        '░' => ":",
-        '▿' => "v",
-        '▁' => ".",
-        '▂' => "-",
-        '▃' => "~",
-        '▄' => "=",
-        '▅' => "+",
-        '▆' => "*",
-        '▇' => "#",
-        '█' => "@",
-        // The end of a bar, in eighths.
-        '▏' | '▎' | '▍' => ".",
-        '▌' | '▋' | '▊' | '▉' => "o",
-        // A space and a line break in the pieces of byte-level tokenizers.
-        'Ġ' => "_",
-        'Ċ' => "\\n",
-        '●' => "o",
-        '╭' | '╮' | '╰' | '╯' | '└' | '├' | '┤' | '┼' | '┬' | '┴' => "+",
-        '─' => "-",
-        '│' => "|",
-        'Σ' => "sum",
-        'Δ' => "Delta ",
-        'δ' => "delta",
-        'σ' => "sigma",
-        'θ' => "theta",
-        'ε' => "eps",
-        'π' => "pi",
-        'α' => "alpha",
-        'β' => "beta",
-        'λ' => "lambda",
-        'φ' => "phi",
-        '₁' => "_1",
-        '₂' => "_2",
-        '₃' => "_3",
-        'ₖ' => "_k",
-        '⌈' => "ceil(",
-        '⌉' => ")",
-        '⇒' => "=>",
-        '€' => "EUR",
-        'é' | 'è' => "e",
-        'ö' => "oe",
-        'ü' => "ue",
-        'ä' => "ae",
-        _ => "?",
+    let mut words = SPELLINGS.split_whitespace();
+    while let (Some(known), Some(spelling)) = (words.next(), words.next()) {
+        if known.starts_with(character) {
+            return spelling;
+        }
     }
+    if character == 'Δ' { "Delta " } else { "?" }
 }
 
 // The screen that bytes are for.

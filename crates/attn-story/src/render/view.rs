@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 
-use super::heat::{self, Heat, Shade, shade_of_share};
+use super::heat::{Heat, Shade, shade_of_share, shades};
 use super::{Charset, Style, digits};
 use crate::graph::{CellId, Convention, Node, NodeId, Op, PlainSymbols, Symbols, Value, written};
-use crate::matrix::{Labels, Matrix};
+use crate::matrix::{Labels, Matrix, Shape};
 use crate::story::{Digits, Story, Table};
 use crate::tensor::{MOST_LOOKED_AT, MOST_SHOWN};
 use crate::text::ScreenWidth;
@@ -256,20 +256,40 @@ impl Viewer<'_> {
         }
     }
 
+    /// The whole of a small node, and of another one the first and the last rows and columns, with dots for the others.
     fn node_with(&self, id: NodeId, turned: bool, digits: Digits) -> View {
-        let node = &self.story.graph[id];
+        let Story { graph, window, .. } = self.story;
+        let node = &graph[id];
         let shape = node.shape();
-        let most = if self.story.graph.is_large() { MOST_SHOWN } else { MOST_LOOKED_AT };
-        let is_narrow = !self.story.graph.is_of_model() || shape.cols <= MOST_COLUMNS_OF_A_MODEL;
-        let is_small =
-            shape.rows.saturating_mul(shape.cols) <= most && is_narrow && !self.story.window.is_chosen();
-        match (&node.value, node.matrix()) {
-            (Value::NeverFormed(_), _) => self.finished(id, Vec::new(), turned),
-            (_, Some(matrix)) if is_small => self.finished(id, self.values(id, matrix, digits), turned),
-            (Value::Formed(tensor), _) => {
-                self.edges(id, &|i, j| tensor.number(i, j).unwrap_or(f64::NAN), digits, turned)
-            }
-        }
+        let tensor = match &node.value {
+            Value::Formed(tensor) if shape.rows * shape.cols > 0 => tensor,
+            _ => return self.in_convention(labelled(node, &[], &[], Vec::new()), turned),
+        };
+        let most = if graph.is_large() { MOST_SHOWN } else { MOST_LOOKED_AT };
+        let is_narrow = !graph.is_of_model() || shape.cols <= MOST_COLUMNS_OF_A_MODEL;
+        let is_small = shape.rows.saturating_mul(shape.cols) <= most && is_narrow && !window.is_chosen();
+        let is_whole = is_small && node.matrix().is_some();
+        let (row_labels, col_labels) = node.labels();
+        let places = |chosen, count, labels| match is_whole {
+            true => (0..count).map(Some).collect(),
+            false => window.places(chosen, count, labels),
+        };
+        let rows = places(window.rows.as_ref(), shape.rows, row_labels);
+        let cols = places(window.cols.as_ref(), shape.cols, col_labels);
+        let kept = |places: &[Option<usize>]| places.iter().flatten().copied().collect::<Vec<usize>>();
+        let (kept_rows, kept_cols) = (kept(&rows), kept(&cols));
+        let at = |i: usize, j: usize| tensor.number(kept_rows[i], kept_cols[j]).unwrap_or(f64::NAN);
+        let numbers = Matrix::from_fn(kept_rows.len(), kept_cols.len(), at);
+        let texts = if is_whole && node.op == Op::Change { digits::changes } else { digits::cells };
+        let texts = texts(&numbers, digits, self.style.charset);
+        let mut shown = self.shaded(texts, || shades(graph, id, &kept_rows, &kept_cols)).into_iter();
+        let left_out = || Cell { text: ELIDED.to_string(), shade: Shade::None, of: None };
+        let mut cell = |row: Option<usize>, col: Option<usize>| {
+            let of = row.zip(col).map(|(row, col)| CellId { node: id, row, col });
+            of.and_then(|_| shown.next()).map_or_else(left_out, |cell| Cell { of, ..cell })
+        };
+        let cells = rows.iter().map(|&row| cols.iter().map(|&col| cell(row, col)).collect()).collect();
+        self.in_convention(labelled(node, &rows, &cols, cells), turned)
     }
 
     /// A given node, with the notes of its rows.
@@ -283,53 +303,31 @@ impl Viewer<'_> {
         if has_notes && self.style.convention == Convention::Rows { View { notes, ..view } } else { view }
     }
 
-    /// The first and the last rows and columns of a node, and dots for the others.
-    fn edges(&self, id: NodeId, at: &dyn Fn(usize, usize) -> f64, digits: Digits, turned: bool) -> View {
-        let node = &self.story.graph[id];
-        let (row_labels, col_labels) = node.labels();
-        let window = &self.story.window;
-        let rows = window.row_places(node.shape().rows, row_labels);
-        let cols = window.col_places(node.shape().cols, col_labels);
-        let kept = |places: &[Option<usize>]| places.iter().flatten().copied().collect::<Vec<usize>>();
-        let (kept_rows, kept_cols) = (kept(&rows), kept(&cols));
-        let corner = Matrix::from_fn(kept_rows.len(), kept_cols.len(), |i, j| at(kept_rows[i], kept_cols[j]));
-        let texts = digits::cells(&corner, digits, self.style.charset);
-        let shades = || heat::shades_at(&self.story.graph, id, &kept_rows, &kept_cols);
-        let mut shown = self.shaded(texts, shades).into_iter();
-        let left_out = || Cell { text: ELIDED.to_string(), shade: Shade::None, of: None };
-        let mut cell = |row: Option<usize>, col: Option<usize>| {
-            let of = row.zip(col).map(|(row, col)| CellId { node: id, row, col });
-            of.and_then(|_| shown.next()).map_or_else(left_out, |cell| Cell { of, ..cell })
-        };
-        let cells = rows.iter().map(|&row| cols.iter().map(|&col| cell(row, col)).collect()).collect();
-        let named = |labels, places: Vec<Option<usize>>| {
-            let name = |place: Option<usize>| place.map_or(ELIDED.to_string(), |at| label(labels, at));
-            places.into_iter().map(name).collect()
-        };
-        let (rows, cols) = (named(row_labels, rows), named(col_labels, cols));
-        self.in_convention(View::new(heading(node), rows, cols, cells), turned)
-    }
-
     /// A node with its values left open.
     pub fn open(&self, id: NodeId) -> View {
-        let shape = self.story.graph[id].shape();
-        self.finished(id, texts(shape.rows, shape.cols, |_, _| OPEN.into()), false)
+        self.texts(id, |_| OPEN.into())
     }
 
     /// A node with each cell in symbols.
     pub fn symbols(&self, id: NodeId) -> View {
         let graph = &self.story.graph;
-        let shape = graph[id].shape();
         let symbols = Symbols::of(graph, self.style.convention);
+        self.texts(id, |cell| match graph[id].op.is_given() {
+            true => symbols.cell(cell),
+            false => written(&graph.terms(cell), &PlainSymbols { symbols: &symbols }),
+        })
+    }
+
+    fn texts(&self, id: NodeId, text: impl Fn(CellId) -> String) -> View {
+        let node = &self.story.graph[id];
+        let all = |count: usize| (0..count).map(Some).collect::<Vec<_>>();
         let cell = |row, col| {
-            let cell = CellId { node: id, row, col };
-            if graph[id].op.is_given() {
-                symbols.cell(cell)
-            } else {
-                written(&graph.terms(cell), &PlainSymbols { symbols: &symbols })
-            }
+            let of = CellId { node: id, row, col };
+            Cell { text: text(of), shade: Shade::None, of: Some(of) }
         };
-        self.finished(id, texts(shape.rows, shape.cols, cell), false)
+        let Shape { rows, cols } = node.shape();
+        let cells = (0..rows).map(|row| (0..cols).map(|col| cell(row, col)).collect()).collect();
+        self.in_convention(labelled(node, &all(rows), &all(cols), cells), false)
     }
 
     /// Nodes of one row as the columns of one table, their sums, if any are shown, in a last row.
@@ -351,15 +349,6 @@ impl Viewer<'_> {
         }
         let cols = columns.iter().map(|(id, _)| heading(&self.story.graph[*id])).collect();
         View::new(String::new(), rows, cols, cells).in_charset(self.style.charset)
-    }
-
-    fn values(&self, id: NodeId, matrix: &Matrix, digits: Digits) -> Vec<Vec<Cell>> {
-        let texts = match self.story.graph[id].op {
-            Op::Change => digits::changes(matrix, digits, self.style.charset),
-            _ => digits::cells(matrix, digits, self.style.charset),
-        };
-        let cells = self.shaded(texts, || heat::shades(&self.story.graph, id));
-        cells.chunks(matrix.cols().max(1)).map(<[Cell]>::to_vec).collect()
     }
 
     /// Texts with their shades, where shades are wanted.
@@ -387,24 +376,6 @@ impl Viewer<'_> {
             (Heat::Always, Some(bar)) => format!("{text} {bar}"),
             _ => text,
         }
-    }
-
-    fn finished(&self, id: NodeId, mut cells: Vec<Vec<Cell>>, turned: bool) -> View {
-        for (row, cells) in cells.iter_mut().enumerate() {
-            for (col, cell) in cells.iter_mut().enumerate() {
-                cell.of = Some(CellId { node: id, row, col });
-            }
-        }
-        let node = &self.story.graph[id];
-        let shape = node.shape();
-        let (rows, cols) = match node.labels() {
-            _ if cells.is_empty() => (Vec::new(), Vec::new()),
-            (rows, cols) => {
-                let named = |labels, count| (0..count).map(|at| label(labels, at)).collect();
-                (named(rows, shape.rows), named(cols, shape.cols))
-            }
-        };
-        self.in_convention(View::new(heading(node), rows, cols, cells), turned)
     }
 
     fn in_convention(&self, view: View, turned: bool) -> View {
@@ -439,7 +410,12 @@ pub(super) fn label(labels: Option<&Labels>, at: usize) -> String {
     labels.map_or_else(|| (at + 1).to_string(), |labels| labels[at].clone())
 }
 
-fn texts(rows: usize, cols: usize, text: impl Fn(usize, usize) -> String) -> Vec<Vec<Cell>> {
-    let cell = |i, j| Cell { text: text(i, j), shade: Shade::None, of: None };
-    (0..rows).map(|i| (0..cols).map(|j| cell(i, j)).collect()).collect()
+/// A view of a node; rows and columns without a place are dots.
+fn labelled(node: &Node, rows: &[Option<usize>], cols: &[Option<usize>], cells: Vec<Vec<Cell>>) -> View {
+    let named = |labels, places: &[Option<usize>]| {
+        let name = |place: &Option<usize>| place.map_or(ELIDED.to_string(), |at| label(labels, at));
+        places.iter().map(name).collect()
+    };
+    let (row_labels, col_labels) = node.labels();
+    View::new(heading(node), named(row_labels, rows), named(col_labels, cols), cells)
 }

@@ -3,7 +3,7 @@
 use super::backward;
 use super::look_at::look_at;
 use super::model::{Plane, Step, StepItem, Story};
-use super::sentence::{in_convention, in_sentence};
+use super::sentence::{capitalised, in_convention, in_sentence};
 use crate::attention::{Pairing, RopeScaling, Rotation};
 use crate::graph::{self, BackwardSteps, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role, Stage};
 use crate::matrix::Matrix;
@@ -12,14 +12,13 @@ use crate::matrix::Matrix;
 pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<String>) -> Story {
     let mut steps: Vec<Step> = Vec::new();
     let mut given: Vec<NodeId> = Vec::new();
-    let mut last = PipelinePart::Given;
+    let mut last = None;
     let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == Stage::Weights);
     let heads = graph.nodes().filter(|(_, node)| node.is_never_formed() && is_weights(node)).count();
     let backward = graph.backward().cloned();
     let forward = backward.as_ref().map_or(usize::MAX, |backward| backward.first().position());
     for (id, node) in graph.nodes().take(forward) {
-        let stage = PipelinePart::of(node, heads);
-        if stage == PipelinePart::Given {
+        if node.op.is_given() {
             given.push(id);
             continue;
         }
@@ -28,9 +27,10 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
             continue;
         }
         let projects = node.inputs.iter().any(|&input| graph[input].step == Some(Role::WO.into()));
-        if stage != last {
-            steps.push(Step::new(in_convention(&sentence(&stage, node, projects), convention), Vec::new()));
-            last = stage;
+        let (part, text) = told(node, heads, projects);
+        if last.as_ref() != Some(&part) {
+            steps.push(Step::new(in_convention(&text, convention), Vec::new()));
+            last = Some(part);
         }
         if let Some(step) = steps.last_mut() {
             match (step.shown.last_mut(), is_unchanged(&graph, node)) {
@@ -99,120 +99,90 @@ fn movement(graph: &Graph) -> Option<Step> {
     })
 }
 
-/// A part of the pipeline that takes one sentence.
-#[derive(Clone, Debug, PartialEq)]
+/// What takes one sentence: some parts have several nodes.
+#[derive(Debug, PartialEq)]
 pub(super) enum PipelinePart {
-    Given,
     Projections,
     Split(Role),
-    /// A step of today's models.
-    Mechanism(Stage, Option<usize>),
-    Scores(Option<usize>),
-    Scale(Option<usize>),
-    Bias(Option<usize>),
-    Temperature(Option<usize>),
-    Mask(Option<usize>),
-    Weights(Option<usize>),
-    Mix(Option<usize>),
-    Concatenation,
+    /// A step of one head, or of all.
+    Step(Stage, Option<usize>),
     Output,
     Residual,
-    /// The number of heads; the first one is shown.
-    NeverFormed(usize),
+    NeverFormed,
     Fused,
 }
 
-impl PipelinePart {
-    pub(super) fn of(node: &Node, heads: usize) -> PipelinePart {
-        match &node.op {
-            Op::Given(_) => return PipelinePart::Given,
-            _ if node.is_never_formed() => return PipelinePart::NeverFormed(heads),
-            Op::Fused(_) => return PipelinePart::Fused,
-            _ => {}
-        }
-        let Some(graph::Step { stage, head, .. }) = node.step else { return PipelinePart::beside(node) };
-        if is_one(stage) {
-            return PipelinePart::Mechanism(stage, head);
-        }
-        match stage {
-            Stage::Role(role) if head.is_some() => PipelinePart::Split(role),
-            Stage::Role(_) => PipelinePart::Projections,
-            Stage::Scores => PipelinePart::Scores(head),
-            Stage::Scaled => PipelinePart::Scale(head),
-            Stage::Biased => PipelinePart::Bias(head),
-            Stage::Tempered => PipelinePart::Temperature(head),
-            Stage::Masked => PipelinePart::Mask(head),
-            Stage::Weights => PipelinePart::Weights(head),
-            Stage::Joined if node.op == Op::Concatenate => PipelinePart::Concatenation,
+/// The part of the pipeline that a computed node belongs to, and its sentence. Of `heads` that are never formed the first one is shown;
+/// `projects` is true for the projection of what the heads found.
+pub(super) fn told(node: &Node, heads: usize, projects: bool) -> (PipelinePart, String) {
+    const FUSED: &str = "There is no softmax of a whole row. A running maximum, a running sum and a running mixture of the values replace \
+                         it. LSE is the running maximum plus the logarithm of the running sum.";
+    const SINK: &str =
+        "the softmax over the keys and the sink. The sink keeps its share, so each row sums to less than 1.";
+    if node.is_never_formed() {
+        let text = "Scores and weights are computed for one block of keys at a time, used, and discarded.";
+        let text = match heads {
+            0 | 1 => text.to_string(),
+            2 => format!("{text} Head 1 stands for both."),
+            several => format!("{text} Head 1 stands for all {several}."),
+        };
+        return (PipelinePart::NeverFormed, text);
+    }
+    let (stage, head) = match (node.step, &node.op) {
+        (Some(graph::Step { stage: Stage::Joined, head, .. }), op) if *op != Op::Concatenate => {
             // The mix of the only head needs no joining.
-            Stage::Mixed | Stage::Joined => PipelinePart::Mix(head),
-            Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => PipelinePart::Residual,
-            Stage::Projected | Stage::Output => PipelinePart::Output,
-            Stage::Lse => PipelinePart::Fused,
-            _ => PipelinePart::Output,
+            (Stage::Mixed, head)
         }
-    }
-
-    /// The part of a node that is no step: the chosen row of LongRoPE's divisors, the gate of each column.
-    fn beside(node: &Node) -> PipelinePart {
-        match node.op {
-            Op::Rows { .. } => PipelinePart::Mechanism(Stage::FrequenciesScaled, None),
-            Op::RepeatColumns(_) => PipelinePart::Mechanism(Stage::Gate, None),
-            _ => PipelinePart::Output,
+        (Some(graph::Step { stage, head, .. }), _) => (stage, head),
+        // These are no steps: the chosen row of LongRoPE's divisors, the gate of each column.
+        (None, Op::Rows { .. }) => (Stage::FrequenciesScaled, None),
+        (None, Op::RepeatColumns(_)) => (Stage::Gate, None),
+        (None, _) => (Stage::Projected, None),
+    };
+    let text = match (stage, &node.op) {
+        (_, Op::Fused(_)) | (Stage::Lse, _) => return (PipelinePart::Fused, FUSED.into()),
+        (Stage::Role(role), _) if head.is_some() => {
+            let name = role.name();
+            let text = format!(
+                "{name} is split into heads: each head takes the same number of neighbouring columns."
+            );
+            return (PipelinePart::Split(role), text);
         }
-    }
-}
-
-/// The sentence of a part.
-pub(super) fn sentence(stage: &PipelinePart, node: &Node, projects: bool) -> String {
-    let start = |head: &Option<usize>, text: &str| match head {
-        None => {
-            let mut letters = text.chars();
-            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        (Stage::Role(_), _) => {
+            return (PipelinePart::Projections, "Each token gets a query, a key and a value.".into());
         }
+        (Stage::Output, Op::Add) if node.inputs.len() > 1 => {
+            let text = "The input is added: attention computes a change to it.";
+            return (PipelinePart::Residual, text.into());
+        }
+        (Stage::Scores, Op::Cosine) => "the cosine of every query with every key.".to_string(),
+        (Stage::Scores, _) => "the dot product of every query with every key.".to_string(),
+        (Stage::Scaled, op) => scaling(op),
+        (Stage::Biased, _) => "the bias is added to the scores.".to_string(),
+        (Stage::Tempered, _) => "the scores are divided by the temperature.".to_string(),
+        (Stage::Masked, _) => "scores that the mask hides become −∞.".to_string(),
+        (Stage::Weights, Op::SoftmaxWithSink { .. }) => SINK.to_string(),
+        (Stage::Weights, _) => {
+            "the softmax of each row: how much each query attends to each key.".to_string()
+        }
+        (Stage::Mixed, _) => "each row of weights mixes the values.".to_string(),
+        (Stage::Joined, _) => "the results of the heads are concatenated.".to_string(),
+        (stage, op) => match sentence_of_mechanism(stage, op) {
+            Some(text) => text,
+            None => {
+                let text = match op {
+                    Op::Product if projects => "The output projection: W_O mixes the results of the heads.",
+                    _ => "The result, one row for each query.",
+                };
+                return (PipelinePart::Output, text.into());
+            }
+        },
+    };
+    let text = match head {
+        None => capitalised(&text),
         Some(head) => format!("Head {head}: {text}"),
     };
-    match stage {
-        PipelinePart::Given => String::new(),
-        PipelinePart::Projections => "Each token gets a query, a key and a value.".into(),
-        PipelinePart::Split(role) => format!(
-            "{} is split into heads: each head takes the same number of neighbouring columns.",
-            role.name()
-        ),
-        PipelinePart::Mechanism(stage, head) => start(head, &sentence_of_mechanism(*stage, &node.op)),
-        PipelinePart::Scores(head) => match node.op {
-            Op::Cosine => start(head, "the cosine of every query with every key."),
-            _ => start(head, "the dot product of every query with every key."),
-        },
-        PipelinePart::Scale(head) => start(head, &scaling(&node.op)),
-        PipelinePart::Bias(head) => start(head, "the bias is added to the scores."),
-        PipelinePart::Temperature(head) => start(head, "the scores are divided by the temperature."),
-        PipelinePart::Mask(head) => start(head, "scores that the mask hides become −∞."),
-        PipelinePart::Weights(head) if matches!(node.op, Op::SoftmaxWithSink { .. }) => {
-            start(head, "the softmax over the keys and the sink. The sink keeps its share, so each row sums to less than 1.")
-        }
-        PipelinePart::Weights(head) => {
-            start(head, "the softmax of each row: how much each query attends to each key.")
-        }
-        PipelinePart::Mix(head) => start(head, "each row of weights mixes the values."),
-        PipelinePart::Concatenation => "The results of the heads are concatenated.".into(),
-        PipelinePart::Output => match node.op {
-            Op::Product if projects => "The output projection: W_O mixes the results of the heads.".into(),
-            _ => "The result, one row for each query.".into(),
-        },
-        PipelinePart::NeverFormed(heads) => {
-            let text = "Scores and weights are computed for one block of keys at a time, used, and discarded.";
-            match heads {
-                0 | 1 => text.to_string(),
-                2 => format!("{text} Head 1 stands for both."),
-                several => format!("{text} Head 1 stands for all {several}."),
-            }
-        }
-        PipelinePart::Fused => "There is no softmax of a whole row. A running maximum, a running sum and a running mixture of the \
-                         values replace it. LSE is the running maximum plus the logarithm of the running sum."
-            .into(),
-        PipelinePart::Residual => "The input is added: attention computes a change to it.".into(),
-    }
+    (PipelinePart::Step(stage, head), text)
 }
 
 /// A sentence on the scaling of the scores, with the reason for the usual factor.
@@ -266,28 +236,9 @@ pub fn softmax(graph: Graph) -> Story {
 
 // The sentences on the steps that today's models add.
 
-/// Returns true for a step of positions, of a norm of queries and keys, of a soft-cap or of a gate.
-pub(super) fn is_one(stage: Stage) -> bool {
-    matches!(
-        stage,
-        Stage::PositionVectors
-            | Stage::Positioned
-            | Stage::QueriesNormed
-            | Stage::KeysNormed
-            | Stage::Frequencies
-            | Stage::FrequenciesScaled
-            | Stage::QueriesRotated
-            | Stage::KeysRotated
-            | Stage::PositionBias
-            | Stage::Capped
-            | Stage::GateInput
-            | Stage::Gate
-            | Stage::Gated
-    )
-}
-
-/// The sentence on such a step, without a capital.
-pub(super) fn sentence_of_mechanism(stage: Stage, op: &Op) -> String {
+/// The sentence on a step of positions, of a norm of queries and keys, of a soft-cap or of a gate, without a capital; `None` for another
+/// step.
+fn sentence_of_mechanism(stage: Stage, op: &Op) -> Option<String> {
     let text = match (stage, op) {
         (Stage::PositionVectors, _) => "a vector for each position, of sines and cosines.",
         (Stage::Positioned, _) => "the vectors of the positions are added to the tokens.",
@@ -299,13 +250,13 @@ pub(super) fn sentence_of_mechanism(stage: Stage, op: &Op) -> String {
             "the angle by which the pair of columns turns from one position to the next, in radians."
         }
         (Stage::Frequencies, Op::Frequencies { width, .. }) => {
-            return format!(
+            return Some(format!(
                 "the angles by which the {} pairs of columns turn from one position to the next, in radians. The first pair turns \
                  fastest.",
                 width / 2
-            );
+            ));
         }
-        (Stage::FrequenciesScaled, Op::ScaledFrequencies(scaling)) => return scaled(scaling),
+        (Stage::FrequenciesScaled, Op::ScaledFrequencies(scaling)) => return Some(scaled(scaling)),
         (Stage::FrequenciesScaled, _) => {
             "LongRoPE has a row of divisors for short texts, and one for long ones."
         }
@@ -314,35 +265,36 @@ pub(super) fn sentence_of_mechanism(stage: Stage, op: &Op) -> String {
                 Pairing::Halves => "column p together with column p + w/2, for each pair p of w columns",
                 Pairing::Neighbours => "each two neighbouring columns together",
             };
-            return format!(
+            return Some(format!(
                 "each query is rotated by its position times F: {pairs}. Positions count from {first}."
-            );
+            ));
         }
         (Stage::KeysRotated, Op::Rotary(Rotation { first, .. })) => {
-            return format!(
+            return Some(format!(
                 "each key is rotated in the same way, from position {first} on. A score then depends on the distance of the two."
-            );
+            ));
         }
         (Stage::QueriesRotated | Stage::KeysRotated, _) => "the rotated heads, side by side.",
         (Stage::PositionBias, Op::Alibi(head, _)) => {
             let slope = in_sentence(head.slope(), 6);
-            return format!("a bias that grows with the distance, by a slope of {slope} in this head.");
+            return Some(format!("a bias that grows with the distance, by a slope of {slope} in this head."));
         }
         (Stage::PositionBias, _) => {
             "a bias for each distance, from the table. Distances that are far share a bucket."
         }
         (Stage::Capped, Op::SoftCap(cap)) => {
             let cap = in_sentence(*cap, 6);
-            return format!(
+            return Some(format!(
                 "the soft-cap keeps each score between −{cap} and {cap}. Small scores hardly change."
-            );
+            ));
         }
         (Stage::GateInput, _) => "the gate is computed from the tokens: X times W_g.",
         (Stage::Gate, _) => "the sigmoid makes it a number between 0 and 1.",
         (Stage::Gated, _) => "each number of the heads is multiplied by its gate.",
-        _ => "a step of this model.",
+        (Stage::Frequencies | Stage::Capped, _) => "a step of this model.",
+        _ => return None,
     };
-    text.to_string()
+    Some(text.to_string())
 }
 
 /// The sentence on a change of the frequencies.

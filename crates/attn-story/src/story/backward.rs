@@ -6,6 +6,7 @@ use super::sentence::{in_convention, in_sentence};
 use crate::graph::{
     self, CellId, Convention, Gradient, Gradients, Graph, NodeId, Op, Origin, Role, Stage, address_of,
 };
+use crate::matrix::Matrix;
 
 /// Appends the steps from O to a loss; there may be none. The sentences are true for any numbers.
 pub(super) fn tell_loss(story: &mut Story, loss: &[NodeId], convention: Convention) {
@@ -47,7 +48,11 @@ pub(super) fn tell_gradients(
     all.sort_by_key(|gradient| place(graph, gradient.of));
     for gradient in all {
         let text = in_convention(&sentence(graph, gradient), convention);
-        let shown = gradient.steps.iter().map(|id| display_of(graph, *id));
+        // Constants are named, all other matrices are shown.
+        let shown = gradient.steps.iter().map(|&id| match graph[id].op {
+            Op::Ones { .. } | Op::Diagonal => StepItem::Folded(vec![id]),
+            _ => StepItem::Node(id),
+        });
         match told.last_mut().filter(|(last, _)| *last == text) {
             Some((_, step)) => step.shown.extend(shown),
             None => told.push((text.clone(), Step::new(text, shown.collect()))),
@@ -63,14 +68,6 @@ pub(super) fn tell_gradients(
     story.steps.extend(steps);
 }
 
-/// Constants are named, all other matrices are shown.
-fn display_of(graph: &Graph, id: NodeId) -> StepItem {
-    match graph[id].op {
-        Op::Ones { .. } | Op::Diagonal => StepItem::Folded(vec![id]),
-        _ => StepItem::Node(id),
-    }
-}
-
 /// What the loss is, in words: `O[bat,x]`, “the sum of O”, “the loss”.
 fn loss(graph: &Graph, gradients: &Gradients) -> String {
     let (start, name) = (&graph[gradients.start], &graph[gradients.loss].name);
@@ -78,8 +75,7 @@ fn loss(graph: &Graph, gradients: &Gradients) -> String {
         (Op::Ones { rows: 1, cols: 1 }, _) => name.clone(),
         (Op::Ones { .. }, _) => format!("the sum of {name}"),
         (Op::Given(Origin::Stated), Some(matrix)) => {
-            let cells = (0..matrix.rows()).flat_map(|row| (0..matrix.cols()).map(move |col| (row, col)));
-            match cells.filter(|cell| matrix[*cell] != 0.0).collect::<Vec<_>>()[..] {
+            match matrix.shape().places().filter(|cell| matrix[*cell] != 0.0).collect::<Vec<_>>()[..] {
                 [(row, col)] => address_of(graph, CellId { node: gradients.loss, row, col }),
                 _ => format!("the sum of a row of {name}"),
             }
@@ -202,12 +198,11 @@ fn largest(graph: &Graph, gradients: &Gradients, of: &[NodeId]) -> Option<String
     let weights: Vec<(NodeId, NodeId)> = known.iter().filter(|(node, _)| is_weights(node)).copied().collect();
     let candidates = if weights.is_empty() { known } else { weights };
     let cells = candidates.iter().flat_map(|&(node, gradient)| {
-        let matrix = graph[gradient].matrix();
-        matrix.into_iter().flat_map(move |matrix| {
-            (0..matrix.rows()).flat_map(move |row| {
-                (0..matrix.cols()).map(move |col| (CellId { node, row, col }, matrix[(row, col)]))
-            })
-        })
+        let of = move |matrix: &'_ Matrix| {
+            let matrix = matrix.clone();
+            matrix.shape().places().map(move |(row, col)| (CellId { node, row, col }, matrix[(row, col)]))
+        };
+        graph[gradient].matrix().into_iter().flat_map(of)
     });
     let cells: Vec<(CellId, f64)> = cells.filter(|(_, slope)| slope.is_finite()).collect();
     let size = cells.iter().map(|(_, slope)| slope.abs()).fold(0.0, f64::max);

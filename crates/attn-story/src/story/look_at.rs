@@ -42,11 +42,6 @@ fn at(graph: &Graph, cell: CellId) -> Option<f64> {
     graph[cell.node].tensor()?.number(cell.row, cell.col)
 }
 
-/// `A[cave,bat] = 0.0558`.
-fn cell_told(graph: &Graph, cell: CellId) -> Option<String> {
-    Some(format!("{} = {}", address_of(graph, cell), told(at(graph, cell)?)))
-}
-
 /// The largest number among these nodes by a measure of the number: its first cell, and whether there are others. A hidden −∞ is
 /// passed over; of numbers with ∞ or NaN among them none is the largest.
 fn largest_cell(
@@ -59,7 +54,7 @@ fn largest_cell(
         let shape = graph[node].shape();
         let stage = graph[node].step.map(|step| step.stage);
         let hides = !matches!(stage, Some(Stage::Scores | Stage::Scaled | Stage::Role(_)));
-        for (row, col) in (0..shape.rows).flat_map(|row| (0..shape.cols).map(move |col| (row, col))) {
+        for (row, col) in shape.places() {
             let cell = CellId { node, row, col };
             let number = at(graph, cell)?;
             if number.is_nan() || number == f64::INFINITY || (number == f64::NEG_INFINITY && !hides) {
@@ -78,7 +73,7 @@ fn largest_cell(
 
 /// `The largest weight: A[cave,bat] = 0.0558.`
 fn said(what: &str, graph: &Graph, (cell, has_others): (CellId, bool)) -> Option<String> {
-    let number = cell_told(graph, cell)?;
+    let number = format!("{} = {}", address_of(graph, cell), told(at(graph, cell)?));
     let (noun, rest) = what.split_at(what.find(' ').unwrap_or(what.len()));
     Some(match has_others {
         false => format!("The largest {noun}{rest}: {number}."),

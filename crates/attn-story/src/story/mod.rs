@@ -22,7 +22,7 @@ pub use condition::{Claim, Condition, Quantity, Relation};
 pub use model::{
     Digits, ExplainedCell, Plane, Step, StepItem, Story, Table, Window, numbers_of_tables, place_of,
 };
-pub use model_layer::{HeadStep, ShownLayer, head_steps, model_layer, shown_nodes};
+pub use model_layer::{HeadStep, ShownLayer, head_steps, model_layer};
 pub use model_text::{
     HeadGrid, MeasuredText, Prediction, change_table, entropy_grid, head_grid, head_in_words, head_letter,
     head_rules, heads_that_stand_out, last_token_grid, lens_in_words, lens_table, measures_table, percent,
@@ -30,4 +30,4 @@ pub use model_text::{
 };
 pub use porting::porting;
 pub use portion::sentences;
-pub use sentence::{fill, in_sentence};
+pub use sentence::{capitalised, fill, in_sentence};

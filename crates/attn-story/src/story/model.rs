@@ -1,5 +1,6 @@
 //! The model of a story: a graph, and the sentences that go with its steps.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
@@ -247,22 +248,36 @@ impl Step {
 impl StepItem {
     /// The part that comes before a node, if this shows several nodes.
     fn before(&self, node: NodeId) -> Option<StepItem> {
-        match self {
-            StepItem::Together(ids) | StepItem::Folded(ids) => {
-                let ids: Vec<NodeId> = ids.iter().copied().filter(|&id| id < node).collect();
-                let is_folded = matches!(self, StepItem::Folded(_));
-                let part = if is_folded { StepItem::Folded(ids) } else { StepItem::Together(ids) };
-                Some(part).filter(|part| !part.nodes().is_empty())
-            }
+        let shows_several =
+            matches!(self, StepItem::Together(_) | StepItem::Folded(_) | StepItem::Columns(_));
+        let part = self.with_nodes(&|id| (id < node).then_some(id)).filter(|_| shows_several)?;
+        (!part.nodes().is_empty()).then_some(part)
+    }
+
+    /// This with other nodes; those that `other` leaves out are left out of it. `None` where nothing of it is left.
+    pub fn with_nodes(&self, other: &dyn Fn(NodeId) -> Option<NodeId>) -> Option<StepItem> {
+        let all = |ids: &[NodeId]| ids.iter().filter_map(|&id| other(id)).collect::<Vec<_>>();
+        Some(match self {
+            StepItem::Node(id) => StepItem::Node(other(*id)?),
+            StepItem::Symbols(id) => StepItem::Symbols(other(*id)?),
+            StepItem::Open(id) => StepItem::Open(other(*id)?),
+            StepItem::Together(ids) => StepItem::Together(all(ids)),
+            StepItem::Folded(ids) => StepItem::Folded(all(ids)),
             StepItem::Columns(columns) => {
-                let early = |&(id, sum): &(NodeId, Option<NodeId>)| {
-                    (id < node).then(|| (id, sum.filter(|&sum| sum < node)))
-                };
-                let columns: Vec<_> = columns.iter().filter_map(early).collect();
-                (!columns.is_empty()).then_some(StepItem::Columns(columns))
+                let column = |(id, sum): &(NodeId, Option<NodeId>)| Some((other(*id)?, sum.and_then(other)));
+                StepItem::Columns(columns.iter().filter_map(column).collect())
             }
-            _ => None,
-        }
+            StepItem::Plane(plane) => {
+                let arrow = |(from, to): &(NodeId, NodeId)| Some((other(*from)?, other(*to)?));
+                let arrows = plane.arrows.iter().filter_map(arrow).collect();
+                StepItem::Plane(Plane { points: all(&plane.points), arrows, name: plane.name.clone() })
+            }
+            // They name no nodes of a saved story.
+            StepItem::Table(_)
+            | StepItem::Picture(_)
+            | StepItem::Explained { .. }
+            | StepItem::Symbolic(_) => self.clone(),
+        })
     }
 
     /// The nodes whose values this shows.
@@ -347,13 +362,8 @@ impl Plane {
     /// The nodes whose rows are points or ends of arrows, each once, in the order of the picture.
     pub fn nodes(&self) -> Vec<NodeId> {
         let ends = self.arrows.iter().flat_map(|(from, to)| [*from, *to]);
-        let mut nodes: Vec<NodeId> = Vec::new();
-        for id in self.points.iter().copied().chain(ends) {
-            if !nodes.contains(&id) {
-                nodes.push(id);
-            }
-        }
-        nodes
+        let mut seen = HashSet::new();
+        self.points.iter().copied().chain(ends).filter(|id| seen.insert(*id)).collect()
     }
 }
 
@@ -374,17 +384,9 @@ pub struct Window {
 }
 
 impl Window {
-    /// The places of rows that are shown, counted from 0, with `None` for what is left out between them.
-    pub fn row_places(&self, count: usize, labels: Option<&Labels>) -> Vec<Option<usize>> {
-        self.places(self.rows.as_ref(), count, labels)
-    }
-
-    /// The places of columns, likewise.
-    pub fn col_places(&self, count: usize, labels: Option<&Labels>) -> Vec<Option<usize>> {
-        self.places(self.cols.as_ref(), count, labels)
-    }
-
-    fn places(
+    /// The places that are shown of this many rows or columns, counted from 0, with `None` for what is left out between them; `chosen`
+    /// are its own rows or columns.
+    pub fn places(
         &self,
         chosen: Option<&RangeInclusive<usize>>,
         count: usize,
@@ -487,12 +489,12 @@ mod tests {
     #[test]
     fn a_window_shows_its_places_and_dots_for_the_others() {
         let window = Window { rows: Some(3..=4), ..Window::default() };
-        assert_eq!(window.row_places(9, None), [None, Some(2), Some(3), None]);
-        assert_eq!(window.row_places(3, None), [None, Some(2)]);
-        assert_eq!(window.col_places(2, None), [Some(0), Some(1)]);
+        assert_eq!(window.places(window.rows.as_ref(), 9, None), [None, Some(2), Some(3), None]);
+        assert_eq!(window.places(window.rows.as_ref(), 3, None), [None, Some(2)]);
+        assert_eq!(window.places(window.cols.as_ref(), 2, None), [Some(0), Some(1)]);
         let labels: Labels = ["the", "·bat", "·in"].map(String::from).into();
         let around = Window { around: Some("·bat".into()), ..Window::default() };
-        assert_eq!(around.row_places(3, Some(&labels)), [Some(0), Some(1), Some(2)]);
+        assert_eq!(around.places(None, 3, Some(&labels)), [Some(0), Some(1), Some(2)]);
     }
 
     #[test]

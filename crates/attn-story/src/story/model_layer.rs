@@ -1,8 +1,9 @@
 //! The steps of a model's layer in the field's words.
 
-use super::attend::{PipelinePart, sentence};
+use super::attend::told;
 use super::look_at::look_at;
 use super::model::{Step, StepItem, Story};
+use super::sentence::capitalised;
 use crate::attention::key_value_head;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId, Role, Stage};
@@ -97,14 +98,9 @@ fn text(node: &Node, layer: usize, has_mlp: bool) -> String {
         "X_final" => "The result of the MLP is added: this is what the model's head reads.",
         _ if name.ends_with(".X") => "The result of the MLP is added: this is what the next layer reads.",
         _ if name.starts_with("O_removed") || name.starts_with("MLP_removed") => "This part is taken out.",
-        _ => return sentence(&PipelinePart::of(node, 0), node, false),
+        _ => return told(node, 0, false).1,
     };
     said.to_string()
-}
-
-/// The nodes of a story that its steps show.
-pub fn shown_nodes(story: &Story) -> Vec<NodeId> {
-    story.steps.iter().flat_map(|step| step.shown.iter().flat_map(StepItem::nodes)).collect()
 }
 
 // The steps of attention in a layer, side by side for all of its heads.
@@ -155,11 +151,9 @@ fn nodes(graph: &Graph, shown: ShownLayer) -> Vec<(NodeId, Stage)> {
 
 /// The sentence of a step, without the number of the head.
 fn said(node: &Node) -> String {
-    let text = sentence(&PipelinePart::of(node, 0), node, false);
-    let Some((head, rest)) = text.split_once(": ").filter(|(head, _)| head.starts_with("Head ")) else {
-        return text;
-    };
-    debug_assert!(head.len() < 10);
-    let mut letters = rest.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    let text = told(node, 0, false).1;
+    match text.split_once(": ").filter(|(head, _)| head.starts_with("Head ")) {
+        Some((_, rest)) => capitalised(rest),
+        None => text,
+    }
 }

@@ -1,5 +1,7 @@
 //! What a model makes of a text: predictions, and what its heads attend to, as tables.
 
+use std::collections::HashSet;
+
 use super::Table;
 use crate::elementary::{exp, ln};
 use crate::model::{HeadMeasures, Look, NAMED_BY, NAMED_FROM};
@@ -86,12 +88,8 @@ pub fn change_table(
     name: &dyn Fn(usize) -> String,
     for_people: bool,
 ) -> Table {
-    let mut ids: Vec<usize> = Vec::new();
-    for (id, _) in before.top(top).chain(after.top(top)) {
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
+    let mut seen = HashSet::new();
+    let ids = before.top(top).chain(after.top(top)).map(|(id, _)| id).filter(|id| seen.insert(*id));
     let row = |id: usize| {
         let (p, q) = (before.probability(id), after.probability(id));
         let change = if for_people { points(q - p) } else { (q - p).to_string() };
@@ -99,7 +97,7 @@ pub fn change_table(
     };
     let change = if for_people { "change, in points" } else { "change" };
     let header = ["token", "id", heads[0], heads[1], change];
-    Table::new(&header, ids.into_iter().map(row)).with_numbers(&["id", heads[0], heads[1], change])
+    Table::new(&header, ids.map(row)).with_numbers(&["id", heads[0], heads[1], change])
 }
 
 /// What the residual stream would predict at each place, with the probability of the final word and the distance from the final

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::model::{Step, StepItem, Story, Table};
 use crate::explore::{is_shown_as, most_telling};
-use crate::foreign::{hidden, visible_lines};
+use crate::foreign::visible_lines;
 use crate::graph::{CellId, Cells, Graph, NodeId, Op, resolve};
 
 impl Story {
@@ -149,15 +149,11 @@ fn first_sentence(text: &str) -> &str {
 // A story as it is shown: all its texts have escapes for invisible characters. Formats for people show no other.
 
 impl Story {
-    /// Returns true if all its texts consist of visible characters.
-    pub fn is_visible(&self) -> bool {
-        let mut head = [&self.title].into_iter().chain(&self.source).chain(&self.notes).chain(&self.remarks);
-        self.graph.is_visible() && head.all(|text| is_seen(text)) && self.steps.iter().all(Step::is_visible)
-    }
-
     /// This story with invisible characters escaped.
     pub fn made_visible(mut self) -> Story {
-        self.graph = self.graph.made_visible();
+        if !self.graph.is_visible() {
+            self.graph = self.graph.made_visible();
+        }
         let head = [&mut self.title]
             .into_iter()
             .chain(&mut self.source)
@@ -178,23 +174,7 @@ impl Story {
     }
 }
 
-impl Step {
-    fn is_visible(&self) -> bool {
-        let are_seen = |shown: &StepItem| match shown {
-            StepItem::Table(table) => table.is_visible(),
-            StepItem::Explained { of, .. } => of.iter().all(|one| is_seen(&one.caption)),
-            _ => true,
-        };
-        [&self.text].into_iter().chain(&self.notice).all(|text| is_seen(text))
-            && self.shown.iter().all(are_seen)
-    }
-}
-
 impl Table {
-    fn is_visible(&self) -> bool {
-        self.header.iter().chain(self.rows.iter().flatten()).chain(&self.notices).all(|text| is_seen(text))
-    }
-
     /// This table with invisible characters escaped. Cells may have several lines.
     pub fn made_visible(&self) -> Table {
         let mut table = self.clone();
@@ -202,11 +182,6 @@ impl Table {
         cells.chain(&mut table.notices).for_each(show);
         table
     }
-}
-
-/// Returns true if a text, which may have several lines, consists of visible characters.
-fn is_seen(text: &str) -> bool {
-    hidden(text).all(|(_, c)| c == '\n')
 }
 
 fn show(text: &mut String) {

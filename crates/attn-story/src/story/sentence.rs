@@ -49,25 +49,29 @@ pub fn in_sentence(value: f64, places: usize) -> String {
     }
 }
 
-/// A sentence about rows, which the column convention turns into one about columns.
-pub(super) fn in_convention(sentence: &str, convention: Convention) -> String {
-    match convention {
-        Convention::Rows => sentence.to_string(),
-        Convention::Columns => sentence.split_inclusive(' ').map(turned).collect(),
-    }
+/// A text with a capital at its beginning.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The word “row” for “column” and the other way round; other words as they are.
-fn turned(word: &str) -> String {
-    let letters = word.trim_end_matches(|c: char| !c.is_alphabetic());
-    let other = match letters {
-        "row" => "column",
-        "rows" => "columns",
-        "column" => "row",
-        "columns" => "rows",
-        same => same,
+/// A sentence about rows, which the column convention turns into one about columns.
+pub(super) fn in_convention(sentence: &str, convention: Convention) -> String {
+    if convention == Convention::Rows {
+        return sentence.to_string();
+    }
+    let turned = |word: &str| {
+        let letters = word.trim_end_matches(|c: char| !c.is_alphabetic());
+        let other = match letters {
+            "row" => "column",
+            "rows" => "columns",
+            "column" => "row",
+            "columns" => "rows",
+            same => same,
+        };
+        format!("{other}{}", &word[letters.len()..])
     };
-    format!("{other}{}", &word[letters.len()..])
+    sentence.split_inclusive(' ').map(turned).collect()
 }
 
 #[cfg(test)]
