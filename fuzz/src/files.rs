@@ -132,9 +132,9 @@ pub fn config(bytes: &[u8]) {
     if let Some(weights) = checked(weights(&model))
         && let Some(counts) = checked(Counts::of(&weights))
     {
-        let parts: u64 = counts.by_part().iter().map(|(_, count)| count).sum();
-        assert_eq!(parts, counts.total(), "the parts do not add up");
-        assert!(counts.active() <= counts.total(), "more is active than is there");
+        let parts: u64 = counts.by_part.iter().map(|(_, count)| count).sum();
+        assert_eq!(parts, counts.total, "the parts do not add up");
+        assert!(counts.active <= counts.total, "more is active than is there");
     }
     for context in [1, 128, u64::MAX] {
         checked(cache(&model, context, 2));

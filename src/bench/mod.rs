@@ -343,7 +343,7 @@ impl ModelMeasurement {
     /// If the text is longer than the model's context, or weights cannot be read.
     pub fn measure(
         architecture: &Architecture,
-        tensors: &Tensors<'_>,
+        tensors: &Tensors,
         tokens: usize,
         (machine, budget): (Machine, Duration),
     ) -> Result<ModelMeasurement> {
@@ -358,7 +358,7 @@ impl ModelMeasurement {
         let text = text_of(tokens, vocabulary);
         let forward = time(budget, || {
             let forward = run.forward(text.clone(), options.clone())?;
-            if tensors.has_head() { run.logits_of(&forward, 0..tokens).map(drop) } else { Ok(()) }
+            if tensors.has_head { run.logits_of(&forward, 0..tokens).map(drop) } else { Ok(()) }
         })?;
         let longest = match architecture.model.positions {
             Positions::Learned(positions) => (tokens + MOST_MORE_TOKENS).min(positions as usize),

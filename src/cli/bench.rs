@@ -322,9 +322,8 @@ impl BenchArgs {
         }
         let model = OpenedModel::open_at(folder, None, env)?;
         let tokens = self.n.unwrap_or_else(|| usual_tokens(model.architecture.model.positions));
-        let measured = model.with_tensors(|tensors| {
-            ModelMeasurement::measure(&model.architecture, tensors, tokens, (machine, budget))
-        })?;
+        let measured =
+            ModelMeasurement::measure(&model.architecture, &model.tensors, tokens, (machine, budget))?;
         let threads = counted(machine.threads, "thread");
         let title = format!("{}; f32, {}, {threads}", model.folder.name, machine.simd);
         self.write(&model_line(&measured), (title, model_table(&measured)), env, streams)

@@ -263,7 +263,7 @@ impl DiagnoseArgs {
         })?;
         let dump = dumped(&self.yours, &mut Files::new(streams.input).within(env.reading.clone()))?;
         let options = PassOptions { measured: false, ..PassOptions::default() };
-        let report = model.with_run(|run| diagnose(run, &read.text, model.beginning(), &dump, options))?;
+        let report = diagnose(model.run(), &read.text, model.beginning(), &dump, options)?;
         if self.look.format == Format::Json {
             render::porting(&report, streams.out)?;
         } else {

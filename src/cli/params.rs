@@ -162,7 +162,7 @@ impl ParamsArgs {
             &own,
         )];
         for (sharing, cache) in params::caches_by_sharing(model, context, self.bytes)? {
-            rows.push(row(format!("{}, G = {}", sharing.name(), cache.key_value_heads), &cache));
+            rows.push(row(format!("{sharing}, G = {}", cache.key_value_heads), &cache));
         }
         let header = ["cache", "numbers", "bytes", "size"];
         let title = format!("Key/value cache = {}", own.formula());
@@ -244,10 +244,10 @@ fn totals(model: &Model, counts: &Counts, written: CountFormat) -> Table {
         vec![name.to_string(), written.count(count), written.share(counts.share(count))]
     };
     let is_there = |part: ModelPart| part != ModelPart::Pooler || counts.part(part) > 0;
-    let parts = counts.by_part().iter().filter(|(part, _)| is_there(*part));
+    let parts = counts.by_part.iter().filter(|(part, _)| is_there(*part));
     let parts = parts.map(|&(part, count)| row(part.name(), count));
-    let active = model.experts.map(|_| row("used by one token", counts.active()));
-    Table::new(&["part", "count", "share"], parts.chain([row("all", counts.total())]).chain(active))
+    let active = model.experts.map(|_| row("used by one token", counts.active));
+    Table::new(&["part", "count", "share"], parts.chain([row("all", counts.total)]).chain(active))
         .with_numbers(&["count", "share"])
 }
 

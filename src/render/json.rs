@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::explain::{Branch, Explanation};
 use crate::foreign::hidden;
 use crate::graph::{
-    CellId, Convention, Graph, NodeId, Op, Origin, PlainSymbols, Precision, Symbols, Term, address_of,
-    formula, written,
+    CellId, Convention, Function, Graph, NodeId, Op, Origin, PlainSymbols, Precision, Symbols, Term,
+    address_of, formula, written,
 };
 use crate::input::{self, Rows};
 use crate::json_number::value as number;
@@ -267,22 +267,26 @@ impl ExplanationJson<'_> {
             Term::Max(terms) => json!({ "max": all(terms) }),
             Term::Difference(a, b) => json!({ "difference": [self.term(a), self.term(b)] }),
             Term::Quotient(a, b) => json!({ "quotient": [self.term(a), self.term(b)] }),
-            Term::Power(base, exponent) => {
+            Term::Function(Function::Power(base), exponent) => {
                 let base = match base {
                     Base::E => "e".into(),
                     Base::Number(base) => number(*base),
                 };
                 json!({ "power": { "base": base, "exponent": self.term(exponent) } })
             }
-            Term::Logarithm(term) => json!({ "logarithm": self.term(term) }),
-            Term::Tanh(term) => json!({ "tanh": self.term(term) }),
-            Term::Erf(term) => json!({ "erf": self.term(term) }),
-            Term::Root(term) => json!({ "root": self.term(term) }),
-            Term::Size(term) => json!({ "size": self.term(term) }),
-            Term::Sine(angle) => json!({ "sine": self.term(angle) }),
-            Term::Cosine(angle) => json!({ "cosine": self.term(angle) }),
-            Term::Rounded(term, decimals) => json!({ "rounded": self.term(term), "decimals": decimals }),
-            Term::Truncated(term, decimals) => json!({ "truncated": self.term(term), "decimals": decimals }),
+            Term::Function(Function::Logarithm, term) => json!({ "logarithm": self.term(term) }),
+            Term::Function(Function::Tanh, term) => json!({ "tanh": self.term(term) }),
+            Term::Function(Function::Erf, term) => json!({ "erf": self.term(term) }),
+            Term::Function(Function::Root, term) => json!({ "root": self.term(term) }),
+            Term::Function(Function::Size, term) => json!({ "size": self.term(term) }),
+            Term::Function(Function::Sine, angle) => json!({ "sine": self.term(angle) }),
+            Term::Function(Function::Cosine, angle) => json!({ "cosine": self.term(angle) }),
+            Term::Function(Function::Rounded(decimals), term) => {
+                json!({ "rounded": self.term(term), "decimals": decimals })
+            }
+            Term::Function(Function::Truncated(decimals), term) => {
+                json!({ "truncated": self.term(term), "decimals": decimals })
+            }
             Term::Choice { taken, because } => json!({ "choice": self.term(taken), "because": because }),
             Term::Leaf(x, phrase) => json!({ "leaf": number(*x), "is": phrase }),
             Term::With { name, is, within } => {
@@ -443,7 +447,7 @@ pub fn porting(report: &PortingReport, out: &mut dyn Write) -> Result<()> {
         "compared": report.compared(),
         "agreeing": report.agreeing,
         "names": names,
-        "precision": report.precision.name(),
+        "precision": report.precision.name,
         "rounding": number(report.rounding),
         "conventions": report.conventions,
         "text": report.of_text.as_ref().map(mistake),

@@ -1,7 +1,7 @@
 //! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath` and `graphicx`, and says so at its top.
 
 use crate::explain::{Branch, Explanation};
-use crate::graph::{CellId, Equation, Function, Notation, Symbols, written};
+use crate::graph::{CellId, Equation, Notation, Symbols, written};
 use crate::story::{Digits, Table};
 
 use super::document::{Markup, Part};
@@ -384,8 +384,13 @@ impl Notation for Terms<'_> {
         Some(format!("\\frac{{{above}}}{{{below}}}"))
     }
 
-    fn function(&self, function: Function, arguments: &str) -> String {
-        format!("{}\\left({arguments}\\right)", command(function))
+    /// LaTeX has a command for the most usual functions alone.
+    fn function(&self, name: &str, arguments: &str) -> String {
+        let command = match name {
+            "erf" | "round" | "cut" => format!("\\operatorname{{{name}}}"),
+            _ => format!("\\{name}"),
+        };
+        format!("{command}\\left({arguments}\\right)")
     }
 
     fn power(&self, base: &str, exponent: &str) -> String {
@@ -402,17 +407,6 @@ impl Notation for Terms<'_> {
 
     fn with(&self, within: &str, name: &str, is: &str) -> String {
         format!("{within}, \\quad {name} = {is}")
-    }
-}
-
-/// The command for a function. LaTeX has one for the most usual functions alone.
-fn command(function: Function) -> String {
-    let name = function.name();
-    match function {
-        Function::Exp | Function::Ln | Function::Tanh | Function::Max | Function::Sin | Function::Cos => {
-            format!("\\{name}")
-        }
-        Function::Erf | Function::Round | Function::Cut => format!("\\operatorname{{{name}}}"),
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use attn::graph::{Graph, Precision};
 use attn::input::{ModelDraft, ModelFiles, NamedTensors, WritePermission, check_model_folder};
 use attn::kernel::{Layout, Machine};
-use attn::model::{Edits, HeadCache, LayerInput};
+use attn::model::Edits;
 use attn::random::LegacyStream;
 use attn::tensor::Tensor;
 use serde_json::{Value, json};
@@ -105,8 +105,7 @@ pub fn logits(folder: &Path, precision: Precision, ids: Vec<usize>) -> Vec<Vec<f
         let edits = Edits::default();
         let mut x = run.embed(&mut graph, &text(ids), 0).unwrap();
         for layer in 1..=run.layers() {
-            let input = LayerInput { x, past: HeadCache::default(), edits: &edits };
-            x = run.layer(&mut graph, layer, input).unwrap().x;
+            x = run.layer(&mut graph, layer, x, &edits).unwrap();
         }
         let logits = run.logits(&mut graph, x).unwrap();
         let shape = graph[logits].shape();

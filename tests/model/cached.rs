@@ -67,7 +67,7 @@ fn the_weights_of_a_token_are_listed_in_the_order_in_which_steps_read_them() {
             let run = ModelRun::new(&fixture.architecture, tensors);
             let forward = run.forward(text(ids), options(Precision::Exact)).unwrap();
             let mut graph = run.layers_again(&forward, 1..=run.layers()).unwrap();
-            if tensors.has_head() {
+            if tensors.has_head {
                 let stream = graph.find("X_final").unwrap();
                 run.logits(&mut graph, stream).unwrap();
             }

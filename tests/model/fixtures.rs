@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use attn::input::{ModelFolder, StoredTensors};
+use attn::input::ModelFolder;
 use attn::matrix::Labels;
 use attn::model::{Architecture, ModelRun, Tensors, Text};
 use safetensors::SafeTensors;
@@ -22,7 +22,7 @@ pub fn folders() -> Vec<PathBuf> {
 /// A folder, opened.
 pub struct Fixture {
     pub architecture: Architecture,
-    checkpoint: StoredTensors,
+    tensors: Tensors,
 }
 
 impl Fixture {
@@ -37,15 +37,16 @@ impl Fixture {
 
     fn of(opened: &ModelFolder) -> Fixture {
         let architecture = Architecture::from_config(&opened.config.text, &opened.config.name).unwrap();
-        Fixture { architecture, checkpoint: opened.tensors.clone() }
+        let tensors = Tensors::find(&architecture, opened.tensors.clone()).unwrap();
+        Fixture { architecture, tensors }
     }
 
     pub fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> T) -> T {
-        self.with_tensors(|tensors| work(ModelRun::new(&self.architecture, tensors)))
+        work(ModelRun::new(&self.architecture, &self.tensors))
     }
 
-    pub fn with_tensors<T>(&self, work: impl FnOnce(&Tensors<'_>) -> T) -> T {
-        work(&Tensors::find(&self.architecture, &self.checkpoint).unwrap())
+    pub fn with_tensors<T>(&self, work: impl FnOnce(&Tensors) -> T) -> T {
+        work(&self.tensors)
     }
 }
 

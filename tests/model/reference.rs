@@ -2,7 +2,7 @@
 
 use attn::graph::{Graph, NodeId, Precision, Stage};
 use attn::kernel::Machine;
-use attn::model::{Edits, HeadCache, LayerInput};
+use attn::model::Edits;
 
 use crate::model::fixtures::{Expected, Fixture, folders, text};
 
@@ -52,8 +52,7 @@ fn compare(precision: Precision, tolerance: f64) {
                 for (layer, block) in blocks.iter().enumerate() {
                     let stream = expected.numbers(&format!("residual.{layer}")).unwrap();
                     check(&graph, format!("residual.{layer}"), &[x], &stream);
-                    let input = LayerInput { x, past: HeadCache::default(), edits: &edits };
-                    x = run.layer(&mut graph, layer + 1, input).unwrap().x;
+                    x = run.layer(&mut graph, layer + 1, x, &edits).unwrap();
                     let heads = block.recipe.heads;
                     let head =
                         |h: usize| Stage::Weights.of_head((heads > 1).then_some(h)).in_layer(Some(layer + 1));

@@ -23,19 +23,12 @@ use crate::tokenizer::{TokenSource, Tokenizer, Tokens, parse_ids};
 pub(crate) struct OpenedModel {
     pub folder: ModelFolder,
     pub architecture: Architecture,
+    pub tensors: Tensors,
     pub tokenizer: Option<Tokenizer>,
     /// The reason why the folder's tokenizer cannot be used; ids need none.
     pub unusable_tokenizer: Option<String>,
-    /// What the files have and no step reads.
-    pub ignored: Vec<String>,
     /// Remarks on what was found.
     pub notes: Vec<String>,
-    pub weights_per_token: u64,
-    /// The bytes of the weights that a pass keeps in memory.
-    bytes_in_memory: u64,
-    pub has_head: bool,
-    /// Whether the output head is the embedding.
-    pub is_tied: bool,
     /// The id that stands for a masked word, where there is one; encoders alone have it.
     pub mask: Option<u32>,
 }
@@ -92,20 +85,17 @@ impl OpenedModel {
 
     fn of(folder: ModelFolder) -> Result<OpenedModel> {
         let mut architecture = Architecture::from_config(&folder.config.text, &folder.config.name)?;
-        let tensors = Tensors::find(&architecture, &folder.tensors)?;
-        let (ignored, mut notes) = (tensors.ignored().to_vec(), tensors.notes().to_vec());
+        let tensors = Tensors::find(&architecture, folder.tensors.clone())?;
+        let mut notes = tensors.notes.clone();
         notes.extend(ModelRun::new(&architecture, &tensors).rounded_factor()?);
         notes.extend(
             folder
                 .adapter
                 .map(|file| format!("{file} is not applied: the weights are those of the model alone")),
         );
-        let bytes_in_memory = tensors.bytes_in_memory();
-        let (weights_per_token, has_head) = (tensors.weights_per_token(), tensors.has_head());
-        let is_tied = tensors.is_tied();
-        if has_head {
+        if tensors.has_head {
             // As it was found: the count of parameters is that of the files.
-            architecture.model.tied = is_tied;
+            architecture.model.tied = tensors.tied;
         }
         let (tokenizer, unusable_tokenizer) = match folder.tokenizer.as_ref().map(read_tokenizer) {
             Some(Err(error)) => (None, Some(error.to_string())),
@@ -113,19 +103,7 @@ impl OpenedModel {
             None => (None, None),
         };
         let mask = if architecture.model.is_encoder() { mask(&folder, tokenizer.as_ref())? } else { None };
-        Ok(OpenedModel {
-            mask,
-            folder,
-            architecture,
-            tokenizer,
-            unusable_tokenizer,
-            ignored,
-            notes,
-            weights_per_token,
-            bytes_in_memory,
-            has_head,
-            is_tied,
-        })
+        Ok(OpenedModel { mask, folder, architecture, tensors, tokenizer, unusable_tokenizer, notes })
     }
 
     /// The token that starts a text: the one that the tokenizer puts first, or else the one that `config.json` names, which some
@@ -169,17 +147,14 @@ impl OpenedModel {
         let steps = product(&[layers, tokens, row.saturating_add(patterns), width]);
         let streams = product(&[own.layers.saturating_add(1), tokens, own.hidden, 3, width]);
         let logits = product(&[own.layers.saturating_add(4), own.vocabulary, 2, width]);
-        [self.bytes_in_memory, steps, streams, logits, 16 << 20].into_iter().fold(0, u64::saturating_add)
+        [self.tensors.bytes_in_memory(), steps, streams, logits, 16 << 20]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 
-    /// Runs something on the model.
-    pub fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> Result<T>) -> Result<T> {
-        self.with_tensors(|tensors| work(ModelRun::new(&self.architecture, tensors)))
-    }
-
-    /// Does something with the model's tensors.
-    pub fn with_tensors<T>(&self, work: impl FnOnce(&Tensors<'_>) -> Result<T>) -> Result<T> {
-        work(&Tensors::find(&self.architecture, &self.folder.tensors)?)
+    /// The model, ready to run.
+    pub fn run(&self) -> ModelRun<'_> {
+        ModelRun::new(&self.architecture, &self.tensors)
     }
 
     /// A text, as the model reads it.
@@ -365,7 +340,7 @@ impl NumbersArgs {
 
     /// The numbers for a text of this many tokens.
     pub fn chosen(&self, model: &OpenedModel, tokens: usize, edits: Edits) -> ChosenNumbers {
-        let weights = model.weights_per_token;
+        let weights = model.tensors.weights_per_token();
         let products = weights.saturating_mul(tokens as u64);
         let (dtype, why) = match self.dtype {
             Some(dtype) => (dtype, "as asked".to_string()),

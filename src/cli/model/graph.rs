@@ -65,16 +65,17 @@ impl ModelToRead {
             return Err(Error::new(format!("there is no layer {none}"))
                 .help(format!("the model has {}, counted from 1", counted(count, "layer"))));
         }
-        let wants_logits = model.has_head
+        let wants_logits = model.tensors.has_head
             && *layers.end() == count
             && tokens.saturating_mul(model.architecture.model.vocabulary as usize) <= MOST_LOGITS;
-        let mut graph = model.with_run(|run| {
-            let forward = run.forward(text.text.clone(), options)?;
-            let graph = run
-                .layers_again(&forward, layers.clone())
-                .map_err(|error| with_fewer_layers(error, &run, &forward, &layers))?;
-            if wants_logits { with_logits(&run, &forward, graph) } else { Ok(graph) }
-        })?;
+        let run = model.run();
+        let forward = run.forward(text.text.clone(), options)?;
+        let mut graph = run
+            .layers_again(&forward, layers.clone())
+            .map_err(|error| with_fewer_layers(error, &run, &forward, &layers))?;
+        if wants_logits {
+            graph = with_logits(&run, &forward, graph)?;
+        }
         model.name_words(&mut graph);
         let place =
             super::logits::places(&model, &text).first().map_or(tokens.saturating_sub(1), |place| place.row);

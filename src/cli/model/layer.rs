@@ -11,7 +11,7 @@ use crate::explain::{Depth, onward};
 use crate::foreign::to_path;
 use crate::graph::{Convention, Graph, Node, NodeId, address_of};
 use crate::input;
-use crate::model::{Forward, ModelRun};
+use crate::model::{Forward, PassOptions};
 use crate::render::{Format, Style};
 use crate::story::{ShownLayer, StepItem, Story, model_layer};
 use crate::text::{ScreenWidth, clipped, quoted};
@@ -50,8 +50,7 @@ impl ModelArgs {
         let edits = self.varied.changes.edits(&model.architecture)?;
         let chosen = self.varied.numbers.chosen(model, text.text.ids.len(), edits);
         let names = self.all_names(&nodes)?;
-        let (mut story, forward) =
-            model.with_run(|run| self.story(&run, &text, (layers, &names), &chosen, self.title(model)))?;
+        let (mut story, forward) = self.story(model, &text, (layers, &names), &chosen)?;
         if nodes.only.is_empty() && nodes.explain.given_option().is_none() {
             story = story.saying_first(&[chosen.described(model, text.text.ids.len())]);
         }
@@ -107,8 +106,7 @@ impl ModelArgs {
             let edits = args.varied.changes.edits(&model.architecture)?;
             let chosen = args.varied.numbers.chosen(model, text.text.ids.len(), edits);
             let layers = (layers.clone(), &names[..]);
-            let (mut story, _) =
-                model.with_run(|run| args.story(&run, text, layers, &chosen, args.title(model)))?;
+            let (mut story, _) = args.story(model, text, layers, &chosen)?;
             model.name_words(&mut story.graph);
             Ok(story)
         };
@@ -177,9 +175,8 @@ impl ModelArgs {
             (None, Some(named)) => (*named.start(), *named.end()),
             (None, None) => (count, count),
         };
-        if let Some(none) = [first, last].into_iter().find(|layer| !(1..=count).contains(layer)) {
-            return Err(Error::new(format!("there is no layer {none}"))
-                .help(format!("the model has {count} layers, counted from 1")));
+        for layer in [first, last] {
+            model.run().recipe(layer)?;
         }
         // From one residual stream to the one before it are two levels.
         let below = match self.nodes.explain.depth() {
@@ -221,14 +218,13 @@ impl ModelArgs {
 
     fn story(
         &self,
-        run: &ModelRun<'_>,
+        model: &OpenedModel,
         text: &ReadText,
         (layers, names): (RangeInclusive<usize>, &[String]),
         chosen: &ChosenNumbers,
-        title: String,
     ) -> Result<(Story, Forward)> {
-        let mut options = chosen.options.clone();
-        options.measured = false;
+        let run = model.run();
+        let options = PassOptions { measured: false, ..chosen.options.clone() };
         let forward = run.forward(text.text.clone(), options)?;
         let last = *layers.end();
         let mut graph = run.layers_again(&forward, layers)?;
@@ -236,7 +232,7 @@ impl ModelArgs {
             .iter()
             .any(|name| name.starts_with("logits") || name.starts_with("X_final") || name.starts_with("W_U"));
         if wants_logits {
-            graph = with_logits(run, &forward, graph)?;
+            graph = with_logits(&run, &forward, graph)?;
         }
         let recipe = run.recipe(self.layer.unwrap_or(last))?;
         let heads = [recipe.heads, recipe.kv_heads];
@@ -245,7 +241,7 @@ impl ModelArgs {
                 .help(format!("the layer has {} heads, counted from 1", heads[0])));
         }
         let shown = ShownLayer { layer: self.layer.unwrap_or(last), head: self.head, heads };
-        Ok((model_layer(&title, graph, shown), forward))
+        Ok((model_layer(&self.title(model), graph, shown), forward))
     }
 
     /// The nodes and files of `--save`, checked; the logits are only computed while they are written, unless they are shown too.
@@ -274,13 +270,8 @@ impl ModelArgs {
         for (node, file) in self.saved(graph)? {
             let path = to_path(file);
             match node {
-                Some(node) => {
-                    input::save(&path, &graph[node].name, input::table(graph, node)?, env.writing)?;
-                }
-                None => model.with_run(|run| {
-                    let table = LogitsTable::new(model, &run, forward)?;
-                    input::save(&path, LOGITS, &table, env.writing)
-                })?,
+                Some(node) => input::save(&path, &graph[node].name, input::table(graph, node)?, env.writing)?,
+                None => input::save(&path, LOGITS, &LogitsTable::new(model, forward)?, env.writing)?,
             }
         }
         Ok(())

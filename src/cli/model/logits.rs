@@ -33,7 +33,7 @@ const CHUNK: usize = 1 << 21;
 
 /// A score for each token of the vocabulary, in rows that are computed when they are asked for.
 pub(super) struct LogitsTable<'a> {
-    run: &'a ModelRun<'a>,
+    run: ModelRun<'a>,
     forward: &'a Forward,
     words: Option<Labels>,
     columns: usize,
@@ -53,7 +53,8 @@ impl<'a> LogitsTable<'a> {
     ///
     /// # Errors
     /// If the model has no head, or its weights cannot be read.
-    pub fn new(model: &OpenedModel, run: &'a ModelRun<'a>, forward: &'a Forward) -> Result<LogitsTable<'a>> {
+    pub fn new(model: &'a OpenedModel, forward: &'a Forward) -> Result<LogitsTable<'a>> {
+        let run = model.run();
         let numbers = run.logits_of(forward, 0..1)?;
         let columns = numbers.shape().cols;
         let words = model.tokenizer.is_some().then(|| (0..columns).map(|id| model.token_text(id)).collect());
@@ -141,7 +142,7 @@ pub(super) fn is_of_all_positions(model: &OpenedModel) -> bool {
 
 /// What to do for a prediction of an encoder, where no place of the text is masked.
 pub(super) fn how_to_mask(model: &OpenedModel, read: &ReadText) -> Option<String> {
-    let is_predicted = model.architecture.model.is_encoder() && model.has_head;
+    let is_predicted = model.architecture.model.is_encoder() && model.tensors.has_head;
     if !is_predicted || is_of_all_positions(model) || masked(model, read).next().is_some() {
         return None;
     }

@@ -142,7 +142,7 @@ impl ModelArgs {
             return Err(Error::new("--live needs one layer here").help("add --layer 1, or leave out --live"));
         }
         let model = OpenedModel::open_at(&self.folder, self.varied.step.at, env)?;
-        self.check_options(model.has_head)?;
+        self.check_options(model.tensors.has_head)?;
         let read = self.read(&model)?;
         let tokens = read.as_ref().map_or(0, |read| read.text.ids.len()) + self.more.count().unwrap_or(0);
         let tokens = if self.survey { tokens + survey::LONGEST } else { tokens };

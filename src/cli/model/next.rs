@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
-use crate::model::{ModelRun, PassOptions, Text};
+use crate::model::{PassOptions, Text};
 use crate::params::{Family, Positions};
 use crate::random::LegacyStream;
 use crate::story::{Prediction, Table};
@@ -46,7 +46,7 @@ pub(super) fn tables(
     args: &ModelArgs,
     count: usize,
 ) -> Result<Vec<(String, Table)>> {
-    if model.architecture.model.is_encoder() || !model.has_head {
+    if model.architecture.model.is_encoder() || !model.tensors.has_head {
         let who = match model.architecture.model.family {
             Family::AttnSmall => "a model that sees the whole text at once",
             family => family.name(),
@@ -62,8 +62,7 @@ pub(super) fn tables(
     let options = PassOptions { measured: false, ..chosen.options.clone() };
     let before = read.text.ids.len();
     let ends = model.end_tokens()?;
-    let (ids, rows) =
-        model.with_run(|run| written(model, &run, (read.text, options), (count, &ends), &mut chooser))?;
+    let (ids, rows) = written(model, (read.text, options), (count, &ends), &mut chooser)?;
     let mut rows_about = about(model, &ids, before);
     if let Some(end) = ids[before..].last().filter(|id| ends.contains(id)) {
         let (text, added) = (model.token_text(*end), counted(ids.len() - before, "token"));
@@ -99,11 +98,11 @@ fn about(model: &OpenedModel, ids: &[usize], before: usize) -> Vec<Vec<String>> 
 /// The ids of the whole text, and a row for each new token; a token that ends a text is the last one.
 fn written(
     model: &OpenedModel,
-    run: &ModelRun<'_>,
     (text, options): (Text, PassOptions),
     (count, ends): (usize, &[usize]),
     chooser: &mut Chooser,
 ) -> Result<(Vec<usize>, Vec<Vec<String>>)> {
+    let run = model.run();
     let mut forward = run.forward(text, options)?;
     let mut rows = Vec::new();
     for _ in 0..count {

@@ -51,7 +51,7 @@ fn about(model: &OpenedModel) -> Result<Table> {
 
 /// What makes logits of the last residual stream.
 fn head(model: &OpenedModel) -> &'static str {
-    match (model.has_head, model.is_tied) {
+    match (model.tensors.has_head, model.tensors.tied) {
         (false, _) => "none: there are no logits",
         (true, true) => "W_U is the embedding W_E: both are tied",
         (true, false) => "W_U, weights of its own",
@@ -167,16 +167,17 @@ fn parameters(model: &OpenedModel, for_people: bool) -> Result<Table> {
     let count = |count: u64| if for_people { grouped(count) } else { count.to_string() };
     let row = |name: &str, number: u64| vec![name.to_string(), count(number)];
     let parts =
-        counts.by_part().iter().filter(|(_, count)| *count > 0).map(|&(part, count)| row(part.name(), count));
-    let rows =
-        parts.chain([row("all", counts.total()), row("multiplied with each token", model.weights_per_token)]);
+        counts.by_part.iter().filter(|(_, count)| *count > 0).map(|&(part, count)| row(part.name(), count));
+    let per_token = model.tensors.weights_per_token();
+    let rows = parts.chain([row("all", counts.total), row("multiplied with each token", per_token)]);
     Ok(Table::new(&["part", "count"], rows).with_numbers(&["count"]))
 }
 
 /// What is not in the configuration, what is not read, what was found.
 pub(super) fn notes(model: &OpenedModel) -> Vec<String> {
     let assumed = model.architecture.model.assumed.iter().map(AssumedValue::note);
-    let ignored = (!model.ignored.is_empty()).then(|| format!("not read: {}", model.ignored.join("; ")));
+    let ignored = &model.tensors.ignored;
+    let ignored = (!ignored.is_empty()).then(|| format!("not read: {}", ignored.join("; ")));
     let tokenizer = model
         .unusable_tokenizer
         .as_ref()

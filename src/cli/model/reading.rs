@@ -6,9 +6,9 @@ use crate::elementary::ln;
 use crate::error::Result;
 use crate::model::{Edits, Forward, LayerEdit, ModelRun, PassOptions};
 use crate::story::{
-    HeadGrid, MeasuredText, Prediction, Table, change_table, entropy_grid, head_grid, head_rules,
-    heads_that_stand_out, last_token_grid, lens_in_words, lens_table, percent, position_table,
-    prediction_table, stand_out_title, survey_table,
+    MeasuredText, Prediction, Table, change_table, entropy_grid, head_grid, head_rules, heads_that_stand_out,
+    last_token_grid, lens_in_words, lens_table, percent, position_table, prediction_table, stand_out_title,
+    survey_table,
 };
 use crate::tensor::Tensor;
 
@@ -42,53 +42,43 @@ pub(super) fn tables(
     if !is_short {
         parts.push(("Tokens".to_string(), tokens(read)));
     }
-    let forward = model.with_run(|run| {
-        let forward = run.forward(read.text.clone(), chosen.options.clone())?;
-        let mut matters = None;
-        if model.has_head {
-            let shown = ShownPredictions {
-                model,
-                run: &run,
-                places: super::logits::places(model, read),
-                top: usize::from(args.top.unwrap_or(if is_short { FEW } else { TOP })),
-                for_people,
-                is_short,
-            };
-            let is_compared = args.versus.options().is_some() || args.varied.changes.described().is_some();
-            if let Some(other) = args.versus.options() {
-                let typed = versus::typed_with::<ModelArgs, VariedArgs>("model", program, other)?;
-                let edits = typed.varied.changes.edits(&model.architecture).map_err(versus::in_versus)?;
-                let options = typed.varied.numbers.chosen(model, read.text.ids.len(), edits).options;
-                let opened = typed.other_model(args, env)?;
-                let heads = ["as it is", other];
-                parts.extend(
-                    opened
-                        .as_ref()
-                        .unwrap_or(model)
-                        .with_run(|other| shown.changes((&forward, options, &other), heads))?,
-                );
-            } else if let Some(changed) = args.varied.changes.described() {
-                let options = PassOptions { edits: Edits::default(), ..forward.options.clone() };
-                let heads = [changed.as_str(), "the whole model"];
-                parts.extend(shown.changes((&forward, options, &run), heads)?);
-            }
-            // On a short screen the table of changes has these predictions already.
-            if !is_short || !is_compared || super::logits::is_of_all_positions(model) {
-                parts.extend(shown.predictions(&forward)?);
-            }
-            if for_people && !is_compared {
-                matters = shown.head_that_matters(&forward, chosen.products)?;
-            }
+    let forward = model.run().forward(read.text.clone(), chosen.options.clone())?;
+    let mut matters = None;
+    if model.tensors.has_head {
+        let shown = ShownPredictions {
+            model,
+            places: super::logits::places(model, read),
+            top: usize::from(args.top.unwrap_or(if is_short { FEW } else { TOP })),
+            for_people,
+            is_short,
+        };
+        let is_compared = args.versus.options().is_some() || args.varied.changes.described().is_some();
+        if let Some(other) = args.versus.options() {
+            let typed = versus::typed_with::<ModelArgs, VariedArgs>("model", program, other)?;
+            let edits = typed.varied.changes.edits(&model.architecture).map_err(versus::in_versus)?;
+            let options = typed.varied.numbers.chosen(model, read.text.ids.len(), edits).options;
+            let opened = typed.other_model(args, env)?;
+            let other_model = opened.as_ref().unwrap_or(model);
+            parts.extend(shown.changes((&forward, options, other_model), ["as it is", other])?);
+        } else if let Some(changed) = args.varied.changes.described() {
+            let options = PassOptions { edits: Edits::default(), ..forward.options.clone() };
+            parts.extend(shown.changes((&forward, options, model), [&changed, "the whole model"])?);
         }
-        if for_people {
-            let heads = heads_in_words(&forward, matters, [is_short, model.architecture.model.is_encoder()]);
-            parts.push((stand_out_title(""), heads));
+        // On a short screen the table of changes has these predictions already.
+        if !is_short || !is_compared || super::logits::is_of_all_positions(model) {
+            parts.extend(shown.predictions(&forward)?);
         }
-        if !is_short {
-            parts.extend(heads(&forward, for_people));
+        if for_people && !is_compared {
+            matters = shown.head_that_matters(&forward, chosen.products)?;
         }
-        Ok(forward)
-    })?;
+    }
+    if for_people {
+        let heads = heads_in_words(&forward, matters, [is_short, model.architecture.model.is_encoder()]);
+        parts.push((stand_out_title(""), heads));
+    }
+    if !is_short {
+        parts.extend(heads(&forward, for_people));
+    }
     Ok((parts, forward))
 }
 
@@ -170,7 +160,6 @@ fn heads_in_words(
 /// What is shown of a model's predictions.
 struct ShownPredictions<'a> {
     model: &'a OpenedModel,
-    run: &'a ModelRun<'a>,
     places: Vec<Predicted>,
     /// The number of tokens.
     top: usize,
@@ -190,8 +179,9 @@ impl ShownPredictions<'_> {
         let count: usize = forward.heads.iter().map(Vec::len).sum();
         let is_cheap = products.saturating_mul(count as u64) <= MOST_PRODUCTS;
         let Some(place) = self.places.first().filter(|_| is_cheap && count > 1) else { return Ok(None) };
+        let run = self.model.run();
         let of = |pass: &Forward| -> Result<Prediction> {
-            Ok(Prediction::of(&row(&self.run.logits_of(pass, place.row..place.row + 1)?, 0)))
+            Ok(Prediction::of(&row(&run.logits_of(pass, place.row..place.row + 1)?, 0)))
         };
         let Some((id, p)) = of(forward)?.top(1).next() else { return Ok(None) };
         let mut best = None;
@@ -201,7 +191,7 @@ impl ShownPredictions<'_> {
                 let edit = LayerEdit { heads: [head].into(), ..LayerEdit::default() };
                 let edits = Edits { layers: [(at + 1, edit)].into(), ..Edits::default() };
                 let options = PassOptions { measured: false, edits, ..forward.options.clone() };
-                let without = of(&self.run.forward(forward.text.clone(), options)?)?.probability(id);
+                let without = of(&run.forward(forward.text.clone(), options)?)?.probability(id);
                 if without < least {
                     least = without;
                     best = Some((at + 1, head));
@@ -222,17 +212,18 @@ impl ShownPredictions<'_> {
     /// The predictions of two passes over the same text, the second one with other options, perhaps of other weights.
     fn changes(
         &self,
-        (forward, options, other_run): (&Forward, PassOptions, &ModelRun<'_>),
+        (forward, options, other_model): (&Forward, PassOptions, &OpenedModel),
         heads: [&str; 2],
     ) -> Result<Vec<(String, Table)>> {
         let options = PassOptions { measured: false, ..options };
+        let (run, other_run) = (self.model.run(), other_model.run());
         let other = other_run.forward(forward.text.clone(), options)?;
         if super::logits::is_of_all_positions(self.model) {
-            return Ok(vec![self.at_all_positions((other_run, &other), &format!(", {}", heads[1]))?]);
+            return Ok(vec![self.at_all_positions((&other_run, &other), &format!(", {}", heads[1]))?]);
         }
         // What is changed stands last.
         let is_changed = !forward.options.edits.is_nothing() && other.options.edits.is_nothing();
-        let (own, other) = ((self.run, forward), (other_run, &other));
+        let (own, other) = ((&run, forward), (&other_run, &other));
         let (passes, heads) =
             if is_changed { ([other, own], [heads[1], heads[0]]) } else { ([own, other], heads) };
         let table = |place: &Predicted| -> Result<(String, Table)> {
@@ -269,13 +260,13 @@ impl ShownPredictions<'_> {
 
     /// The predictions, and what the residual stream would predict after each layer.
     fn predictions(&self, forward: &Forward) -> Result<Vec<(String, Table)>> {
-        let mut parts = Vec::new();
+        let (run, mut parts) = (self.model.run(), Vec::new());
         if super::logits::is_of_all_positions(self.model) {
-            parts.push(self.at_all_positions((self.run, forward), "")?);
+            parts.push(self.at_all_positions((&run, forward), "")?);
         }
         for place in &self.places {
             // A row for each place of the residual stream; the last one is the model's own prediction.
-            let logits = self.run.lens(forward, place.row)?;
+            let logits = run.lens(forward, place.row)?;
             let of = |stream: usize| Prediction::of(&row(&logits, stream));
             let last = forward.streams.len() - 1;
             check_numbers(&row(&logits, last), place.row + 1)?;
@@ -353,14 +344,13 @@ fn heads(forward: &Forward, for_people: bool) -> Vec<(String, Table)> {
     if !for_people {
         return vec![("Heads".to_string(), survey_table(&[("text", &forward.heads)]))];
     }
-    let grid = HeadGrid { layers: &forward.heads };
     let tokens: &[String] = &forward.text.tokens;
     let measured = forward.heads.iter().flatten().next();
     let measured = measured.map(|head| MeasuredText { name: "in the text", tokens: tokens.len(), head });
     vec![
-        (HEADS.to_string(), head_grid(&grid)),
-        ("Where the last token attends most, in %".to_string(), last_token_grid(&grid, tokens)),
-        (entropy_title(tokens.len()), entropy_grid(&grid)),
+        (HEADS.to_string(), head_grid(&forward.heads)),
+        ("Where the last token attends most, in %".to_string(), last_token_grid(&forward.heads, tokens)),
+        (entropy_title(tokens.len()), entropy_grid(&forward.heads)),
         ("Letters".to_string(), head_rules(measured.as_slice())),
     ]
 }

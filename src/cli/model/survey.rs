@@ -10,8 +10,8 @@ use crate::model::{Edits, Forward, Text};
 use crate::random::LegacyStream;
 use crate::render::{ModelPage, PageToken, model_page};
 use crate::story::{
-    HeadGrid, MeasuredText, Table, head_grid, head_rules, heads_that_stand_out, measures_table,
-    stand_out_title, survey_table,
+    MeasuredText, Table, head_grid, head_rules, heads_that_stand_out, measures_table, stand_out_title,
+    survey_table,
 };
 use crate::text::quoted;
 
@@ -37,15 +37,14 @@ pub(super) fn tables(
     args: &ModelArgs,
 ) -> Result<Vec<(String, Table)>> {
     let for_people = args.output.look.is_for_people();
-    let sequence = Repeated::of(model)?;
+    let (sequence, mut about) = repeated(model, for_people)?;
     let edits = args.varied.changes.edits(&model.architecture)?;
     let pass = |text: Text, edits: Edits| -> Result<(Forward, ChosenNumbers)> {
         let chosen = args.varied.numbers.chosen(model, text.ids.len(), edits);
-        let forward = model.with_run(|run| run.forward(text, chosen.options.clone()))?;
+        let forward = model.run().forward(text, chosen.options.clone())?;
         Ok((forward, chosen))
     };
-    let (random, chosen) = pass(sequence.text.clone(), edits.clone())?;
-    let mut about = sequence.about(model, for_people);
+    let (random, chosen) = pass(sequence, edits.clone())?;
     let on_text = match read.map(|read| pass(read.text, edits)).transpose()? {
         Some((on_text, of_text)) => {
             if of_text.why != chosen.why {
@@ -77,10 +76,7 @@ pub(super) fn tables(
         return Ok(parts);
     }
     for (name, forward) in &texts {
-        parts.push((
-            format!("The letter of each head on {name}"),
-            head_grid(&HeadGrid { layers: &forward.heads }),
-        ));
+        parts.push((format!("The letter of each head on {name}"), head_grid(&forward.heads)));
     }
     for (name, forward) in &texts {
         let title = format!(
@@ -97,77 +93,61 @@ pub(super) fn tables(
     Ok(parts)
 }
 
-/// A random sequence, twice.
-struct Repeated {
-    text: Text,
-    length: usize,
-    beginning: Option<String>,
-    /// The ids that it was drawn from, and those left out.
-    usual: usize,
-    special: usize,
-}
-
-impl Repeated {
-    fn of(model: &OpenedModel) -> Result<Repeated> {
-        let own = &model.architecture.model;
-        let context = own.positions.longest().unwrap_or(u64::MAX);
-        let length = REPEATED.min(((context.saturating_sub(1)) / 2) as usize);
-        if length < 2 {
-            return Err(Error::new(format!("a context of {context} tokens is too short for a survey")));
-        }
-        let special: Vec<u32> =
-            model.tokenizer.as_ref().map_or_else(Vec::new, |tokenizer| tokenizer.special_ids());
-        let usual: Vec<usize> =
-            (0..own.vocabulary as usize).filter(|&id| !special.contains(&(id as u32))).collect();
-        if usual.is_empty() {
-            return Err(Error::new("the vocabulary has special tokens alone"));
-        }
-        let mut stream = LegacyStream::seeded(SEED);
-        let beginning = model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.beginning());
-        if let Some(token) = beginning.filter(|token| u64::from(token.id) >= own.vocabulary) {
-            return Err(model.outside_vocabulary(&token.piece, token.id as usize));
-        }
-        let drawn: Vec<usize> = (0..length)
-            .map(|_| usual[((stream.uniform() * usual.len() as f64) as usize).min(usual.len() - 1)])
-            .collect();
-        let first = beginning.map(|token| token.id as usize);
-        let ids: Vec<usize> =
-            first.into_iter().chain(drawn.iter().copied()).chain(drawn.iter().copied()).collect();
-        let tokens: Labels = ids.iter().map(|&id| model.token_text(id)).collect();
-        Ok(Repeated {
-            text: Text { ids, tokens },
-            length,
-            beginning: beginning.map(|token| token.piece.clone()),
-            usual: usual.len(),
-            special: own.vocabulary as usize - usual.len(),
-        })
+/// A random sequence, twice, and how it was drawn.
+fn repeated(model: &OpenedModel, for_people: bool) -> Result<(Text, Vec<Vec<String>>)> {
+    let own = &model.architecture.model;
+    let context = own.positions.longest().unwrap_or(u64::MAX);
+    let length = REPEATED.min(((context.saturating_sub(1)) / 2) as usize);
+    if length < 2 {
+        return Err(Error::new(format!("a context of {context} tokens is too short for a survey")));
     }
-
-    fn about(&self, model: &OpenedModel, for_people: bool) -> Vec<Vec<String>> {
-        let row = |what: &str, value: String| vec![what.to_string(), value];
-        let first = self.beginning.as_ref().map_or(String::new(), |piece| format!("{piece}, then "));
-        let ids: Vec<String> = self.text.ids.iter().map(usize::to_string).collect();
-        let special = match self.special {
-            0 => String::new(),
-            special => format!(", the {special} special ones left out"),
-        };
-        let Repeated { length, usual, .. } = self;
-        let drawn = format!(
-            "{length} numbers u of NumPy's np.random.RandomState({SEED}).random_sample({length}); int(u · {usual}) counts the ids, \
-             from 0{special}"
-        );
-        let ids = if for_people {
-            let (some, folder) = (ids[..ids.len().min(8)].join(","), quoted(&model.folder.name));
-            format!("{some} …; all of them, for --ids: attn model {folder} --survey --format json")
-        } else {
-            ids.join(",")
-        };
-        vec![
-            row("random sequence", format!("{first}{length} random tokens, twice (seed {SEED})")),
-            row("drawn by", drawn),
-            row("its ids", ids),
-        ]
+    let tokenizer = model.tokenizer.as_ref();
+    let special: Vec<u32> = tokenizer.map_or_else(Vec::new, |tokenizer| tokenizer.special_ids());
+    let all = 0..own.vocabulary as usize;
+    let usual: Vec<usize> = all.clone().filter(|&id| !special.contains(&(id as u32))).collect();
+    if usual.is_empty() {
+        return Err(Error::new("the vocabulary has special tokens alone"));
     }
+    let mut stream = LegacyStream::seeded(SEED);
+    let beginning = tokenizer.and_then(|tokenizer| tokenizer.beginning());
+    if let Some(token) = beginning.filter(|token| u64::from(token.id) >= own.vocabulary) {
+        return Err(model.outside_vocabulary(&token.piece, token.id as usize));
+    }
+    let drawn: Vec<usize> = (0..length)
+        .map(|_| usual[((stream.uniform() * usual.len() as f64) as usize).min(usual.len() - 1)])
+        .collect();
+    let first: Vec<usize> = beginning.map(|token| token.id as usize).into_iter().collect();
+    let ids = [&first[..], &drawn, &drawn].concat();
+    let tokens: Labels = ids.iter().map(|&id| model.token_text(id)).collect();
+
+    let begun = beginning.map_or(String::new(), |token| format!("{}, then ", token.piece));
+    let left_out = match all.len() - usual.len() {
+        0 => String::new(),
+        special => format!(", the {special} special ones left out"),
+    };
+    let listed: Vec<String> = ids.iter().map(usize::to_string).collect();
+    let listed = match for_people {
+        true => format!(
+            "{} …; all of them, for --ids: attn model {} --survey --format json",
+            listed[..listed.len().min(8)].join(","),
+            quoted(&model.folder.name)
+        ),
+        false => listed.join(","),
+    };
+    let row = |what: &str, value: String| vec![what.to_string(), value];
+    let about = vec![
+        row("random sequence", format!("{begun}{length} random tokens, twice (seed {SEED})")),
+        row(
+            "drawn by",
+            format!(
+                "{length} numbers u of NumPy's np.random.RandomState({SEED}).random_sample({length}); int(u · {}) counts the ids, \
+                 from 0{left_out}",
+                usual.len()
+            ),
+        ),
+        row("its ids", listed),
+    ];
+    Ok((Text { ids, tokens }, about))
 }
 
 // `--format html`: the page of a text, with a picture of every head.
@@ -191,7 +171,7 @@ pub(super) fn write(
     if let Some((title, _)) = after.first_mut().filter(|(title, _)| title == HEADS) {
         *title = format!("{HEADS}, in letters");
     }
-    let heads = heads(model)?;
+    let heads = heads(model);
     let command = typed_without(program.typed, &OF_THE_PAGE);
     let [layer, head] = [heads.len().min(3), heads.last().map_or(1, |heads| heads[0].min(2))];
     let page = ModelPage {
@@ -206,10 +186,9 @@ pub(super) fn write(
         command_of_cell: [&format!("{command} --explain '"), "' --depth 2"],
     };
     let style = args.live.style(&args.output, env, Convention::Rows);
-    model.with_run(|run| {
-        let mut layer = |number: usize| run.layers_again(forward, number..=number);
-        model_page(&page, &mut layer, &style, streams.out)
-    })
+    let run = model.run();
+    let mut layer = |number: usize| run.layers_again(forward, number..=number);
+    model_page(&page, &mut layer, &style, streams.out)
 }
 
 /// The headline of the pictures, which says what was changed.
@@ -231,9 +210,6 @@ fn tokens(read: &ReadText) -> Vec<PageToken> {
 }
 
 /// The numbers of query heads and of key/value heads of each layer.
-fn heads(model: &OpenedModel) -> Result<Vec<[usize; 2]>> {
-    model.with_run(|run| {
-        let heads = |layer: usize| run.recipe(layer).map(|recipe| [recipe.heads, recipe.kv_heads]);
-        (1..=run.layers()).map(heads).collect()
-    })
+fn heads(model: &OpenedModel) -> Vec<[usize; 2]> {
+    model.architecture.blocks.iter().map(|block| [block.recipe.heads, block.recipe.kv_heads]).collect()
 }

@@ -15,7 +15,7 @@ use crate::tokenizer::Tokenizer;
 /// The model, opened.
 struct WordsModel {
     architecture: Architecture,
-    checkpoint: StoredTensors,
+    tensors: StoredTensors,
     tokenizer: Tokenizer,
 }
 
@@ -32,7 +32,7 @@ impl WordsModel {
         Ok(WordsModel {
             architecture: Architecture::from_config(&folder.config.text, &folder.config.name)?,
             tokenizer: Tokenizer::from_bytes(file.name(), file.text()?.as_bytes())?,
-            checkpoint: folder.tensors,
+            tensors: folder.tensors,
         })
     }
 
@@ -49,7 +49,7 @@ impl WordsModel {
 
     /// Runs something on it.
     fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> Result<T>) -> Result<T> {
-        let tensors = Tensors::find(&self.architecture, &self.checkpoint)?;
+        let tensors = Tensors::find(&self.architecture, self.tensors.clone())?;
         work(ModelRun::new(&self.architecture, &tensors))
     }
 

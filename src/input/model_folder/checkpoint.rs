@@ -15,7 +15,7 @@ use crate::input::safetensors::{StoredFile, Tensors, no_tensor, number_type};
 use crate::input::save::read_text;
 use crate::input::source::ReadPermission;
 use crate::json_tree::tree;
-use crate::model::{self, Checkpoint, same_numbers};
+use crate::model::{self, Checkpoint};
 use crate::read::{Limit, checked_cells, entry_name, shape_text};
 use crate::tensor::{Dtype, Storage, StoredNumbers, Tensor};
 use crate::text::{all_of, choices, clip, grouped, listed_briefly, quoted};
@@ -42,8 +42,6 @@ pub struct StoredTensors {
     pub(super) place: String,
     entries: BTreeMap<String, StoredEntry>,
     files: Vec<Arc<str>>,
-    /// Pairs of tensors that were compared, and whether their numbers are the same.
-    compared: Arc<Mutex<BTreeMap<[String; 2], bool>>>,
 }
 
 impl StoredTensors {
@@ -131,17 +129,6 @@ impl Checkpoint for StoredTensors {
         }
         let numbers = StoredNumbers::new(entry.storage.clone(), entry.offset, dtype, count)?;
         Tensor::stored(numbers, dims).map_err(|error| error.in_source(place()))
-    }
-
-    fn same_numbers(&self, name: &str, other: &str) -> Result<bool> {
-        let pair = [name.to_string(), other.to_string()];
-        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = compared().get(&pair) {
-            return Ok(*known);
-        }
-        let is_same = same_numbers(self, name, other)?;
-        compared().insert(pair, is_same);
-        Ok(is_same)
     }
 }
 

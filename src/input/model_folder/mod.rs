@@ -69,16 +69,14 @@ impl ModelFolder {
     /// Those of [`ModelFolder::open`], and if a file may not be read, or the weights of the step were not kept.
     pub fn within(path: &Path, step: Option<usize>, reading: &ReadPermission) -> Result<ModelFolder> {
         let root = Root::find(path, reading)?;
-        let name = root.name();
+        let name = step.map_or(root.name(), |step| format!("{}, step {step}", root.name()));
         let names = root.list()?;
         let config = config_of(&root, &names)?;
         check_not_quantised(&config)?;
-        let mut tensors = match step {
-            Some(step) => open_step(&root, step)?,
+        let tensors = match step {
+            Some(step) => open_step(&root, step, &name)?,
             None => open_tensors(&root, &names)?,
         };
-        let name = step.map_or(name.clone(), |step| format!("{name}, step {step}"));
-        tensors.place.clone_from(&name);
         Ok(ModelFolder {
             tensors,
             steps: steps_in(&root.path)?,
@@ -250,7 +248,7 @@ fn listed(steps: &[usize]) -> String {
 }
 
 /// The tensors that were kept after a step.
-fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
+fn open_step(root: &Root, step: usize, name: &str) -> Result<StoredTensors> {
     let kept = steps_in(&root.path)?;
     let file = step_file(step);
     let Some(found) = root.file(&file)? else {
@@ -262,7 +260,7 @@ fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
                 .help(format!("kept are {}", listed(&kept))),
         });
     };
-    let mut tensors = StoredTensors::new(&root.name());
+    let mut tensors = StoredTensors::new(name);
     add_file(&mut tensors, &file, &found)?;
     Ok(tensors)
 }

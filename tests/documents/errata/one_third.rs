@@ -185,7 +185,7 @@ fn the_output_matrix_holds_the_up_projections_alone() {
 /// A part's share of a model in thousandths, rounded, by whole numbers.
 fn per_mille(model: &str, part: ModelPart) -> u64 {
     let counts = Counts::of(&listing(&named(model).unwrap()[0]).unwrap()).unwrap();
-    (counts.part(part) * 1000 + counts.total() / 2) / counts.total()
+    (counts.part(part) * 1000 + counts.total / 2) / counts.total
 }
 
 #[test]

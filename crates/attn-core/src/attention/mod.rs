@@ -17,6 +17,6 @@ pub use heads::{Axis, Order, key_value_head, token_rows};
 pub use linear::{WeightLayout, linear};
 pub(crate) use masks::does_not_fit;
 pub use masks::{HidingRule, Mask, MatrixRule, Visibility};
-pub use number::{Base, rounded};
+pub use number::{Base, Function, rounded};
 pub use positions::{Buckets, HeadOf, Pairing, Places, RopeScaling, Rotation, Yarn};
 pub use singular::{SingularValues, singular_values};

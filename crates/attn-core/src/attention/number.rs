@@ -74,7 +74,7 @@ impl Base {
 
 /// The functions of one number that rules are made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Function {
+pub enum Function {
     /// A power of the base.
     Power(Base),
     /// The natural logarithm.
@@ -99,7 +99,7 @@ pub(crate) enum Function {
 
 impl Function {
     /// Its value.
-    pub(crate) fn of(self, x: f64) -> f64 {
+    pub fn of(self, x: f64) -> f64 {
         match self {
             Function::Power(base) => base.power(x),
             Function::Logarithm => elementary::ln(x),

@@ -82,7 +82,7 @@ pub fn cells_at(graph: &Graph, named: Cells) -> Result<Vec<CellId>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::graph::{Origin, symbolic};
+    use crate::graph::{Function, Origin, symbolic};
     use crate::matrix::Matrix;
 
     use super::*;
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn one_layer_after_the_other() {
         let product = |a, b| Term::Product(vec![Term::Number(a), Term::Number(b)]);
-        let root = Term::Root(Box::new(Term::Number(16.0)));
+        let root = Term::Function(Function::Root, Box::new(Term::Number(16.0)));
         let sum = Term::Sum(vec![product(3.0, 4.0), product(2.0, 2.0)]);
         let term = Term::Quotient(Box::new(sum), Box::new(root));
         let graph = Graph::new();

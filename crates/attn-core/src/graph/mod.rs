@@ -38,7 +38,7 @@ use crate::tensor::{MOST_LOOKED_AT, Tensor};
 use crate::foreign::{hidden, visible};
 use crate::text::{choices, nearest};
 
-pub use crate::attention::rounded;
+pub use crate::attention::{Function, rounded};
 pub use address::{Cells, LabelMatch, address_of, find_label, resolve, resolve_each};
 pub use formula::{Convention, Equation, equation, formula, number_text};
 pub use gradients::{BackwardPass, BackwardSteps, Gradient, Gradients, Start, detours};
@@ -50,9 +50,7 @@ pub(crate) use ops::softmax::{negative_log_softmax_of, softmax_of};
 pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
 pub use single::Precision;
 pub use stage::{Role, Stage, Step};
-pub use term::{
-    Bindings, CellId, Function, Notation, PlainSymbols, Rounding, Symbols, Term, symbolic, written,
-};
+pub use term::{Bindings, CellId, Notation, PlainSymbols, Rounding, Symbols, Term, symbolic, written};
 
 /// At most this many numbers are recorded in one graph (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;

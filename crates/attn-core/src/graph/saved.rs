@@ -251,15 +251,12 @@ enum Numbers {
 
 /// A node of a file, each part of it checked for itself.
 struct Entry {
-    name: String,
-    label: Option<String>,
-    step: Option<Step>,
-    /// The op; none where the version of the file does not have its parameters.
-    op: Option<Op>,
+    /// The node without its inputs; given numbers where the version of the file does not have the parameters of its op.
+    node: Node,
+    has_op: bool,
+    /// The names of its inputs.
     inputs: Vec<String>,
-    collects: Option<String>,
     numbers: Numbers,
-    value: NodeValue,
 }
 
 impl Entry {
@@ -308,7 +305,9 @@ impl Entry {
                 (numbers, NodeValue::NeverFormed(shape))
             }
         };
-        Ok(Entry { name, label, step, op, inputs, collects, numbers, value })
+        let (has_op, op) = (op.is_some(), op.unwrap_or(Op::Given(Origin::Saved)));
+        let node = Node { name, op, inputs: Vec::new(), value, step, label, collects };
+        Ok(Entry { node, has_op, inputs, numbers })
     }
 }
 
@@ -368,8 +367,11 @@ fn opened(json: &Value, version: u64) -> Result<SavedGraph> {
     let entries: Vec<Entry> = nodes.iter().enumerate().map(read).collect::<Result<_>>()?;
     let mut places = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
-        if places.insert(entry.name.clone(), at).is_some() {
-            return Err(Error::new(format!("two nodes of one graph are called `{}`", clip(&entry.name))));
+        if places.insert(entry.node.name.clone(), at).is_some() {
+            return Err(Error::new(format!(
+                "two nodes of one graph are called `{}`",
+                clip(&entry.node.name)
+            )));
         }
     }
     let read_only = reason(&entries, &places, version);
@@ -411,11 +413,11 @@ fn reason(entries: &[Entry], places: &HashMap<String, usize>, version: u64) -> O
     }
     let missing = entries.iter().find_map(|entry| {
         let input = entry.inputs.iter().find(|input| !places.contains_key(*input))?;
-        Some(Reason::MissingInput { node: entry.name.clone(), input: input.clone() })
+        Some(Reason::MissingInput { node: entry.node.name.clone(), input: input.clone() })
     });
-    let is_fused = || entries.iter().any(|entry| matches!(entry.op, Some(Op::Fused(_))));
+    let is_fused = || entries.iter().any(|entry| matches!(entry.node.op, Op::Fused(_)));
     let without = |numbers: Numbers| {
-        entries.iter().find(|entry| entry.numbers == numbers).map(|entry| entry.name.clone())
+        entries.iter().find(|entry| entry.numbers == numbers).map(|entry| entry.node.name.clone())
     };
     missing
         .or_else(|| is_fused().then_some(Reason::Fused))
@@ -430,7 +432,7 @@ fn node(
     places: &HashMap<String, usize>,
     read_only: Option<&Reason>,
 ) -> Result<Node> {
-    let Entry { name, label, step, op, inputs, collects, value, .. } = entry;
+    let Entry { mut node, has_op, inputs, .. } = entry;
     // With `--only` a file has its nodes in the order that was asked for.
     let any_order = matches!(read_only, Some(Reason::MissingInput { .. } | Reason::OldVersion));
     let mut known: Option<Vec<NodeId>> = Some(Vec::new());
@@ -441,17 +443,15 @@ fn node(
             None if any_order => known = None,
             None => {
                 let error = format!("its input `{}` does not come before it", clip(input));
-                return Err(of_node(&name, Error::new(error).of_kind(ErrorKind::Unknown)));
+                return Err(of_node(&node.name, Error::new(error).of_kind(ErrorKind::Unknown)));
             }
         }
     }
-    Ok(match (op, known) {
-        (Some(op), Some(inputs)) => Node { name, op, inputs, value, step, label, collects },
-        _ => {
-            let op = Op::Given(Origin::Saved);
-            Node { name, op, inputs: Vec::new(), value, step, label, collects: None }
-        }
-    })
+    match known.filter(|_| has_op) {
+        Some(known) => node.inputs = known,
+        None => (node.op, node.collects) = (Op::Given(Origin::Saved), None),
+    }
+    Ok(node)
 }
 
 #[cfg(test)]

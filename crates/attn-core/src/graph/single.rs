@@ -40,7 +40,6 @@ impl Op {
             (Op::ProductTransposed, [a, b]) => linear(a, b, WeightLayout::OutIn, None, machine),
             (Op::Product, [a, b]) => linear(a, b, WeightLayout::InOut, None, machine),
             _ if self.reads_in_place() => rounded(&self.apply_in_place(inputs)?),
-            _ if let Some(value) = apply_to_cells(self, inputs, machine)? => Ok(value),
             _ if let Some(value) = apply_to_rows(self, inputs, machine)? => Ok(value),
             _ => {
                 let matrices: Vec<Cow<'_, Matrix>> =
@@ -152,38 +151,50 @@ fn multiply<W: LinearWeight>(
     Ok(())
 }
 
-// Ops on rows in single precision: parts, norms, masks, the softmax.
+// Ops on rows and on cells in single precision: parts, norms, masks, the softmax, sums, functions.
 
-/// The value of an op on rows; none for other ops.
+/// The value of an op on rows or on single cells; none for other ops, and where the inputs do not fit.
 fn apply_to_rows(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Option<Tensor>> {
-    if inputs.is_empty() || inputs.iter().any(|input| input.is_exact()) {
+    let Some(a) = inputs.first().filter(|_| !inputs.iter().any(|input| input.is_exact())) else {
         return Ok(None);
-    }
-    let a = inputs[0];
-    match op {
+    };
+    let have_one_shape = inputs.iter().all(|input| input.shape() == a.shape());
+    let value = match op {
         Op::Columns { start, count } if start.saturating_add(*count) <= a.shape().cols => {
-            columns(a, *start, *count).map(Some)
+            columns(a, *start, *count)
         }
         Op::Concatenate if inputs.iter().all(|input| input.shape().rows == a.shape().rows) => {
-            concatenated(inputs).map(Some)
+            concatenated(inputs)
         }
         Op::Stack(names) if inputs.iter().all(|input| input.shape().cols == a.shape().cols) => {
-            stacked(inputs, names.clone()).map(Some)
+            stacked(inputs, names.clone())
         }
         Op::Mask(mask) if mask.is_range() => {
             let shape = a.shape();
-            each_row(a, |i, row| hide(row, mask.range_of(i, shape))).map(Some)
+            each_row(a, |i, row| hide(row, mask.range_of(i, shape)))
         }
         // A hidden score of −∞ gets the weight 0.
         Op::Softmax(Axis::Rows, Base::E) => {
-            let mut out = singles(a)?.into_owned();
+            let mut out = copied(a)?;
             softmax_in_place(&mut out, a.shape().cols, machine)?;
-            like(out, a).map(Some)
+            like(out, a)
         }
-        Op::RmsNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, false).map(Some),
-        Op::LayerNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, true).map(Some),
-        _ => Ok(None),
-    }
+        Op::RmsNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, false),
+        Op::LayerNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, true),
+        Op::Add if have_one_shape => folded(inputs, |sum, x| sum + x),
+        Op::Multiply if have_one_shape => folded(inputs, |product, x| product * x),
+        Op::Scale(factor) => {
+            let factor = factor.value() as f32;
+            each_cell(a, |x| x * factor)
+        }
+        Op::OnePlus => each_cell(a, |x| 1.0 + x),
+        Op::Relu => each_cell(a, |x| if x > 0.0 { x } else { 0.0 }),
+        Op::Silu => activated(a, Activation::Silu, machine),
+        Op::Gelu(GeluForm::Erf) => activated(a, Activation::Gelu, machine),
+        Op::Gelu(GeluForm::Tanh) => activated(a, Activation::GeluTanh, machine),
+        _ => return Ok(None),
+    };
+    value.map(Some)
 }
 
 fn columns(a: &Tensor, start: usize, count: usize) -> Result<Tensor> {
@@ -229,8 +240,37 @@ pub(super) fn hide(scores: &mut [f32], visible: Range<usize>) {
     scores[visible.end..].fill(f32::NEG_INFINITY);
 }
 
+/// The numbers of a tensor, to be changed.
+fn copied(a: &Tensor) -> Result<Vec<f32>> {
+    let numbers = singles(a)?;
+    let mut out: Vec<f32> = memory::room_for(numbers.len())?;
+    out.extend_from_slice(&numbers);
+    Ok(out)
+}
+
+fn each_cell(a: &Tensor, change: impl Fn(f32) -> f32) -> Result<Tensor> {
+    let mut out = copied(a)?;
+    out.iter_mut().for_each(|x| *x = change(*x));
+    like(out, a)
+}
+
+/// Inputs of one shape, folded cell by cell from the first to the last.
+fn folded(inputs: &[&Tensor], fold: impl Fn(f32, f32) -> f32) -> Result<Tensor> {
+    let mut out = copied(inputs[0])?;
+    for other in &inputs[1..] {
+        out.iter_mut().zip(singles(other)?.iter()).for_each(|(so_far, x)| *so_far = fold(*so_far, *x));
+    }
+    like(out, inputs[0])
+}
+
+fn activated(a: &Tensor, activation: Activation, machine: Machine) -> Result<Tensor> {
+    let mut out = copied(a)?;
+    activate(activation, &mut out, machine)?;
+    like(out, a)
+}
+
 fn each_row(a: &Tensor, change: impl Fn(usize, &mut [f32])) -> Result<Tensor> {
-    let mut out = singles(a)?.into_owned();
+    let mut out = copied(a)?;
     for (i, row) in out.chunks_mut(a.shape().cols.max(1)).enumerate() {
         change(i, row);
     }
@@ -275,44 +315,4 @@ fn normed(inputs: &[&Tensor], epsilon: f64, centred: bool) -> Result<Tensor> {
             *x = bias.map_or(scaled, |bias| scaled + f64::from(bias[j])) as f32;
         }
     })
-}
-
-// Ops that take each cell for itself, in single precision.
-
-/// The value of an op on single cells; none for other ops, and where the inputs have different shapes.
-fn apply_to_cells(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Option<Tensor>> {
-    let Some(first) = inputs.first() else { return Ok(None) };
-    if inputs.iter().any(|input| input.is_exact() || input.shape() != first.shape()) {
-        return Ok(None);
-    }
-    let a = singles(first)?;
-    let mut out: Vec<f32> = memory::room_for(a.len())?;
-    match op {
-        Op::Add => {
-            out.extend_from_slice(&a);
-            for other in &inputs[1..] {
-                for (sum, x) in out.iter_mut().zip(singles(other)?.iter()) {
-                    *sum += x;
-                }
-            }
-        }
-        Op::Multiply => out.extend(a.iter().zip(singles(inputs[1])?.iter()).map(|(a, b)| a * b)),
-        Op::Scale(factor) => {
-            let factor = factor.value() as f32;
-            out.extend(a.iter().map(|x| x * factor));
-        }
-        Op::OnePlus => out.extend(a.iter().map(|x| 1.0 + x)),
-        Op::Relu => out.extend(a.iter().map(|x| if *x > 0.0 { *x } else { 0.0 })),
-        Op::Silu | Op::Gelu(_) => {
-            let activation = match op {
-                Op::Gelu(GeluForm::Erf) => Activation::Gelu,
-                Op::Gelu(GeluForm::Tanh) => Activation::GeluTanh,
-                _ => Activation::Silu,
-            };
-            out.extend_from_slice(&a);
-            activate(activation, &mut out, machine)?;
-        }
-        _ => return Ok(None),
-    }
-    like(out, first).map(Some)
 }

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use strum::{EnumIter, IntoEnumIterator};
 
 use crate::text::clip;
@@ -269,7 +268,8 @@ impl Stage {
 }
 
 /// A step of attention in one of its heads, and in one of a model's layers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "StepForm", try_from = "StepForm")]
 pub struct Step {
     /// The step.
     pub stage: Stage,
@@ -352,30 +352,31 @@ struct StepForm {
     layer: Option<usize>,
 }
 
-impl Serialize for Step {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Step { stage, head, layer } = *self;
+impl From<Step> for StepForm {
+    fn from(Step { stage, head, layer }: Step) -> StepForm {
         let (stage, role) = match stage {
             Stage::Role(role) => (None, Some(role.name().to_string())),
             other => (Some(other), None),
         };
-        StepForm { stage, role, head, layer }.serialize(serializer)
+        StepForm { stage, role, head, layer }
     }
 }
 
-impl<'de> Deserialize<'de> for Step {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Step, D::Error> {
-        let StepForm { stage, role, head, layer } = StepForm::deserialize(from)?;
+impl TryFrom<StepForm> for Step {
+    type Error = String;
+
+    fn try_from(StepForm { stage, role, head, layer }: StepForm) -> Result<Step, String> {
         if [head, layer].into_iter().flatten().any(|number| number == 0 || number > MOST) {
-            return Err(D::Error::custom(format!("heads and layers count from 1, at most to {MOST}")));
+            return Err(format!("heads and layers count from 1, at most to {MOST}"));
         }
+        let role_named = |name: String| {
+            let role = Role::all().find(|role| role.name() == name);
+            role.map(Stage::Role).ok_or_else(|| format!("there is no role `{}`", clip(&name)))
+        };
         let stage = match (stage, role) {
             (Some(stage), None) => stage,
-            (None, Some(name)) => match Role::all().find(|role| role.name() == name) {
-                Some(role) => Stage::Role(role),
-                None => return Err(D::Error::custom(format!("there is no role `{}`", clip(&name)))),
-            },
-            _ => return Err(D::Error::custom("a step is either a `stage` or a `role`")),
+            (None, Some(name)) => role_named(name)?,
+            _ => return Err("a step is either a `stage` or a `role`".to_string()),
         };
         Ok(Step { stage, head, layer })
     }

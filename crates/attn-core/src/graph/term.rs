@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::attention::Base;
-use crate::attention::number::Function as Elementary;
+use crate::attention::number::{Function, Number};
 use crate::elementary;
 
 use super::formula::number_text;
@@ -36,28 +36,10 @@ pub enum Term {
     Difference(Box<Term>, Box<Term>),
     /// The first divided by the second.
     Quotient(Box<Term>, Box<Term>),
-    /// The base raised to a term.
-    Power(Base, Box<Term>),
-    /// The natural logarithm.
-    Logarithm(Box<Term>),
-    /// The hyperbolic tangent.
-    Tanh(Box<Term>),
-    /// The error function.
-    Erf(Box<Term>),
-    /// The square root.
-    Root(Box<Term>),
+    /// A function of a term.
+    Function(Function, Box<Term>),
     /// The max of some terms, the first of equals; NaN where one is.
     Max(Vec<Term>),
-    /// The term without its sign.
-    Size(Box<Term>),
-    /// The sine of an angle in radians.
-    Sine(Box<Term>),
-    /// The cosine of an angle in radians.
-    Cosine(Box<Term>),
-    /// The term rounded to a number of decimals.
-    Rounded(Box<Term>, u32),
-    /// The term cut off after a number of decimals.
-    Truncated(Box<Term>, u32),
     /// One of several cases of a formula: the one that holds, and why.
     Choice {
         /// The case that holds.
@@ -121,26 +103,12 @@ impl Term {
                 graph[*node].tensor().and_then(|tensor| tensor.number(*row, *col)).unwrap_or(f64::NAN)
             }
             Term::Number(number) | Term::Leaf(number, _) => *number,
-            Term::Sum(terms) => terms.iter().fold(0.0, |sum, term| sum + of(term)),
-            Term::Product(terms) => terms
-                .split_first()
-                .map_or(1.0, |(first, rest)| rest.iter().fold(of(first), |product, term| product * of(term))),
+            Term::Sum(terms) => Number::sum(terms.iter().map(of)),
+            Term::Product(terms) => Number::product(terms.iter().map(of)),
+            Term::Max(terms) => Number::max(terms.iter().map(of)),
             Term::Difference(a, b) => of(a) - of(b),
             Term::Quotient(a, b) => of(a) / of(b),
-            Term::Power(base, exponent) => base.power(of(exponent)),
-            Term::Logarithm(term) => elementary::ln(of(term)),
-            Term::Tanh(term) => elementary::tanh(of(term)),
-            Term::Erf(term) => elementary::erf(of(term)),
-            Term::Root(term) => of(term).sqrt(),
-            Term::Max(terms) => {
-                let larger = |max: f64, x: f64| if max.is_nan() || x <= max { max } else { x };
-                terms.iter().map(of).fold(f64::NEG_INFINITY, larger)
-            }
-            Term::Size(term) => of(term).abs(),
-            Term::Sine(angle) => elementary::sin(of(angle)),
-            Term::Cosine(angle) => elementary::cos(of(angle)),
-            Term::Rounded(term, decimals) => Elementary::Rounded(*decimals).of(of(term)),
-            Term::Truncated(term, decimals) => Elementary::Truncated(*decimals).of(of(term)),
+            Term::Function(function, term) => function.of(of(term)),
             Term::Choice { taken, .. } => of(taken),
             Term::With { name, is, within } => within.value(graph, &names.and(name, of(is))),
             Term::Named(name) => names.value(name),
@@ -157,17 +125,7 @@ impl Term {
             Term::Sum(terms) | Term::Product(terms) | Term::Max(terms) => terms.iter().collect(),
             Term::Difference(a, b) | Term::Quotient(a, b) => vec![a, b],
             Term::With { is, within, .. } => vec![within, is],
-            Term::Power(_, term)
-            | Term::Logarithm(term)
-            | Term::Tanh(term)
-            | Term::Erf(term)
-            | Term::Root(term)
-            | Term::Size(term)
-            | Term::Sine(term)
-            | Term::Cosine(term)
-            | Term::Rounded(term, _)
-            | Term::Truncated(term, _)
-            | Term::Choice { taken: term, .. } => vec![term],
+            Term::Function(_, term) | Term::Choice { taken: term, .. } => vec![term],
         }
     }
 
@@ -183,16 +141,7 @@ impl Term {
             Term::Max(terms) => Term::Max(terms.iter().map(part).collect()),
             Term::Difference(a, b) => Term::Difference(boxed(a), boxed(b)),
             Term::Quotient(a, b) => Term::Quotient(boxed(a), boxed(b)),
-            Term::Power(base, term) => Term::Power(*base, boxed(term)),
-            Term::Logarithm(term) => Term::Logarithm(boxed(term)),
-            Term::Tanh(term) => Term::Tanh(boxed(term)),
-            Term::Erf(term) => Term::Erf(boxed(term)),
-            Term::Root(term) => Term::Root(boxed(term)),
-            Term::Size(term) => Term::Size(boxed(term)),
-            Term::Sine(term) => Term::Sine(boxed(term)),
-            Term::Cosine(term) => Term::Cosine(boxed(term)),
-            Term::Rounded(term, decimals) => Term::Rounded(boxed(term), *decimals),
-            Term::Truncated(term, decimals) => Term::Truncated(boxed(term), *decimals),
+            Term::Function(function, term) => Term::Function(*function, boxed(term)),
             Term::Choice { taken, because } => Term::Choice { taken: boxed(taken), because },
             Term::With { name, is, within } => Term::With { name, is: boxed(is), within: boxed(within) },
         }
@@ -200,46 +149,6 @@ impl Term {
 }
 
 // Terms written out, in symbols or in numbers: `l11·x11 + l12·x21`.
-
-/// The functions that terms are written with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
-    /// A power of e.
-    Exp,
-    /// The natural logarithm.
-    Ln,
-    /// The hyperbolic tangent.
-    Tanh,
-    /// The error function.
-    Erf,
-    /// The max of its arguments.
-    Max,
-    /// The sine.
-    Sin,
-    /// The cosine.
-    Cos,
-    /// The first argument, rounded to as many decimals as the second says.
-    Round,
-    /// The first argument, cut off after as many decimals as the second says.
-    Cut,
-}
-
-impl Function {
-    /// The name in plain text.
-    pub fn name(self) -> &'static str {
-        match self {
-            Function::Exp => "exp",
-            Function::Ln => "ln",
-            Function::Tanh => "tanh",
-            Function::Erf => "erf",
-            Function::Max => "max",
-            Function::Sin => "sin",
-            Function::Cos => "cos",
-            Function::Round => "round",
-            Function::Cut => "cut",
-        }
-    }
-}
 
 /// A notation for terms: plain text by default. Arguments are already written in the notation.
 pub trait Notation {
@@ -269,9 +178,9 @@ pub trait Notation {
     fn fraction(&self, _above: &str, _below: &str) -> Option<String> {
         None
     }
-    /// A function of arguments with commas between them.
-    fn function(&self, function: Function, arguments: &str) -> String {
-        format!("{}({arguments})", function.name())
+    /// A function, by its name in plain text, of arguments with commas between them.
+    fn function(&self, name: &str, arguments: &str) -> String {
+        format!("{name}({arguments})")
     }
     /// A power of another base than e.
     fn power(&self, base: &str, exponent: &str) -> String {
@@ -401,35 +310,36 @@ fn write(term: &Term, notation: &dyn Notation) -> BoundText {
                 BoundText { text: format!("{a} / {b}"), binding: Binding::Quotient }
             }
         },
-        Term::Power(Base::E, exponent) => atom(notation.function(Function::Exp, &text(exponent))),
-        Term::Power(Base::Number(base), exponent) => {
-            atom(notation.power(&notation.number(*base), &text(exponent)))
-        }
-        Term::Logarithm(term) => atom(notation.function(Function::Ln, &text(term))),
-        Term::Tanh(term) => atom(notation.function(Function::Tanh, &text(term))),
-        Term::Erf(term) => atom(notation.function(Function::Erf, &text(term))),
-        Term::Root(term) => atom(notation.root(&text(term))),
+        Term::Function(function, term) => atom(applied(*function, &text(term), notation)),
         Term::Max(terms) => {
             let argument = |term: &Term| match term {
                 Term::Rest { count, .. } => notation.rest(*count, None),
                 term => text(term),
             };
             let arguments: Vec<String> = terms.iter().map(argument).collect();
-            atom(notation.function(Function::Max, &arguments.join(", ")))
-        }
-        Term::Size(term) => atom(notation.size(&text(term))),
-        Term::Sine(angle) => atom(notation.function(Function::Sin, &text(angle))),
-        Term::Cosine(angle) => atom(notation.function(Function::Cos, &text(angle))),
-        Term::Rounded(term, decimals) => {
-            atom(notation.function(Function::Round, &format!("{}, {decimals}", text(term))))
-        }
-        Term::Truncated(term, decimals) => {
-            atom(notation.function(Function::Cut, &format!("{}, {decimals}", text(term))))
+            atom(notation.function("max", &arguments.join(", ")))
         }
         Term::Choice { taken, .. } => write(taken, notation),
         Term::With { name, is, within } => {
             BoundText { text: notation.with(&text(within), name, &text(is)), binding: Binding::Sign }
         }
+    }
+}
+
+/// A function of an argument that is written already.
+fn applied(function: Function, argument: &str, notation: &dyn Notation) -> String {
+    match function {
+        Function::Power(Base::E) => notation.function("exp", argument),
+        Function::Power(Base::Number(base)) => notation.power(&notation.number(base), argument),
+        Function::Logarithm => notation.function("ln", argument),
+        Function::Tanh => notation.function("tanh", argument),
+        Function::Erf => notation.function("erf", argument),
+        Function::Root => notation.root(argument),
+        Function::Size => notation.size(argument),
+        Function::Sine => notation.function("sin", argument),
+        Function::Cosine => notation.function("cos", argument),
+        Function::Rounded(decimals) => notation.function("round", &format!("{argument}, {decimals}")),
+        Function::Truncated(decimals) => notation.function("cut", &format!("{argument}, {decimals}")),
     }
 }
 
@@ -548,14 +458,20 @@ fn bounded(term: &Term, graph: &Graph, names: &Bindings<'_>) -> Bounded {
             let (a, b) = (of(a), of(b));
             (a.error + value.abs() * b.error) / b.value.abs() + UNIT * value.abs()
         }
-        Term::Power(_, exponent) => value.abs() * (elementary::exp(of(exponent).error) - 1.0 + FUNCTION),
-        Term::Logarithm(x) => of(x).error / of(x).value.abs() + FUNCTION * value.abs(),
-        Term::Tanh(x) | Term::Erf(x) | Term::Sine(x) | Term::Cosine(x) => 1.2 * of(x).error + FUNCTION,
-        Term::Root(x) => of(x).error / (2.0 * value) + UNIT * value,
-        Term::Max(terms) => terms.iter().map(|term| of(term).error).fold(0.0, f64::max),
-        Term::Size(x) | Term::Rounded(x, _) | Term::Truncated(x, _) | Term::Choice { taken: x, .. } => {
-            of(x).error
+        Term::Function(function, x) => {
+            let x = of(x);
+            match function {
+                Function::Power(_) => value.abs() * (elementary::exp(x.error) - 1.0 + FUNCTION),
+                Function::Logarithm => x.error / x.value.abs() + FUNCTION * value.abs(),
+                Function::Tanh | Function::Erf | Function::Sine | Function::Cosine => {
+                    1.2 * x.error + FUNCTION
+                }
+                Function::Root => x.error / (2.0 * value) + UNIT * value,
+                Function::Size | Function::Rounded(_) | Function::Truncated(_) => x.error,
+            }
         }
+        Term::Max(terms) => terms.iter().map(|term| of(term).error).fold(0.0, f64::max),
+        Term::Choice { taken, .. } => of(taken).error,
         Term::With { name, is, within } => {
             let is = of(is);
             let inner = bounded(within, graph, &names.and(name, is.value));
@@ -622,7 +538,7 @@ mod tests {
         assert_eq!(text(&Term::Sum(numbers(-2.0, 0.5))), "−2 + 0.5");
         assert_eq!(text(&Term::Product(numbers(-2.0, 3.0))), "(−2)·3");
         assert_eq!(text(&Term::Max(numbers(-2.0, 3.0))), "max(−2, 3)");
-        assert_eq!(text(&Term::Power(Base::E, Box::new(Term::Number(-1.0)))), "exp(−1)");
+        assert_eq!(text(&Term::Function(Function::Power(Base::E), Box::new(Term::Number(-1.0)))), "exp(−1)");
     }
 
     #[test]

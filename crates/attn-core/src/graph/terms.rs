@@ -94,20 +94,7 @@ impl Number for Traced {
         Traced { value: self.value / other.value, term }
     }
     fn function(self, function: Function) -> Traced {
-        let term = Box::new(self.term);
-        let term = match function {
-            Function::Power(base) => Term::Power(base, term),
-            Function::Logarithm => Term::Logarithm(term),
-            Function::Tanh => Term::Tanh(term),
-            Function::Erf => Term::Erf(term),
-            Function::Root => Term::Root(term),
-            Function::Size => Term::Size(term),
-            Function::Sine => Term::Sine(term),
-            Function::Cosine => Term::Cosine(term),
-            Function::Rounded(decimals) => Term::Rounded(term, decimals),
-            Function::Truncated(decimals) => Term::Truncated(term, decimals),
-        };
-        Traced { value: function.of(self.value), term }
+        Traced { value: function.of(self.value), term: Term::Function(function, Box::new(self.term)) }
     }
     fn because(self, because: &'static str) -> Traced {
         Traced { value: self.value, term: Term::Choice { taken: Box::new(self.term), because } }

@@ -35,7 +35,7 @@ pub(super) struct Plans<T> {
     /// The registers that they compute in.
     pub(super) simd: SimdLevel,
     /// By the number of tokens and of examples.
-    made: BTreeMap<(usize, usize), Compiled<T>>,
+    pub(super) made: BTreeMap<(usize, usize), Compiled<T>>,
 }
 
 impl<T: Number> Plans<T> {
@@ -78,11 +78,6 @@ impl<T: Number> Plans<T> {
         }
         Ok(compiled)
     }
-
-    /// The number of steps of each plan, and of the numbers that it keeps in memory.
-    pub(super) fn sizes(&self) -> Vec<(usize, usize)> {
-        self.made.values().map(|compiled| compiled.plan.size()).collect()
-    }
 }
 
 impl<T: Number> Compiled<T> {
@@ -91,7 +86,7 @@ impl<T: Number> Compiled<T> {
         let example = Example { tokens: vec![0; batch.length], targets: vec![Some(0); batch.length] };
         let weights = WeightsInMemory::new(model.size(), weights)?;
         let ExampleGraph { graph, logits, loss, weights: gradients, of_sum, heads } =
-            model.graph(&weights, &example, batch.length)?;
+            model.graph(weights, &example, batch.length)?;
         let leaves =
             Leaves { tokens: &example.tokens, one_hot: loss.one_hot, by_counted: [loss.loss, of_sum] };
         let kept = [&[logits], &heads.concat()[..]].concat();

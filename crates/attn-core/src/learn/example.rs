@@ -1,10 +1,10 @@
 //! The graph of one example: the model, the loss, and the gradient of every weight.
 
 use crate::error::{Error, Result};
-use crate::graph::recipes::{CrossEntropy, HeadCache, cross_entropy_in_batch};
+use crate::graph::recipes::{CrossEntropy, cross_entropy_in_batch};
 use crate::graph::{Graph, NodeId, Op, Origin, Start};
 use crate::matrix::Labels;
-use crate::model::{Architecture, Edits, LayerInput, ModelRun, Tensors, Text};
+use crate::model::{Architecture, Edits, ModelRun, Tensors, Text};
 
 use super::size::{ModelSize, WeightsInMemory};
 
@@ -52,12 +52,7 @@ impl ExampleModel {
     ///
     /// # Errors
     /// If the example does not fit the model, or there is no room for its numbers.
-    pub fn graph(
-        &self,
-        weights: &WeightsInMemory,
-        example: &Example,
-        counted: usize,
-    ) -> Result<ExampleGraph> {
+    pub fn graph(&self, weights: WeightsInMemory, example: &Example, counted: usize) -> Result<ExampleGraph> {
         let tensors = Tensors::find(&self.architecture, weights)?;
         let run = ModelRun::new(&self.architecture, &tensors);
         let mut graph = Graph::new();
@@ -81,7 +76,7 @@ impl ExampleModel {
         let mut x = run.embed(graph, &text, 0)?;
         let edits = Edits::default();
         for layer in 1..=run.layers() {
-            x = run.layer(graph, layer, LayerInput { x, past: HeadCache::default(), edits: &edits })?.x;
+            x = run.layer(graph, layer, x, &edits)?;
         }
         run.logits(graph, x)
     }

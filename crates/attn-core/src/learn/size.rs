@@ -188,10 +188,7 @@ impl ModelSize {
 
 /// The weights of a small model.
 #[derive(Debug)]
-pub struct WeightsInMemory {
-    entries: BTreeMap<String, Entry>,
-    tensors: BTreeMap<String, Tensor>,
-}
+pub struct WeightsInMemory(BTreeMap<String, (Tensor, Entry)>);
 
 impl WeightsInMemory {
     /// These numbers, one list for each of [`ModelSize::weights`].
@@ -199,16 +196,14 @@ impl WeightsInMemory {
     /// # Errors
     /// If a list has another length.
     pub fn new<T: Number>(size: &ModelSize, numbers: &[Vec<T>]) -> Result<WeightsInMemory> {
-        let mut weights = WeightsInMemory { entries: BTreeMap::new(), tensors: BTreeMap::new() };
-        for (WeightName { name, shape }, numbers) in size.weights().into_iter().zip(numbers) {
-            let layout = Layout::stacked(1, shape.rows, shape.cols);
-            let tensor = Tensor::new(numbers.clone(), layout)?;
-            let type_name = T::DTYPE.name().to_uppercase();
-            let dims = vec![shape.rows, shape.cols];
-            weights.entries.insert(name.clone(), Entry { dims, type_name, dtype: Some(T::DTYPE) });
-            weights.tensors.insert(name, tensor);
-        }
-        Ok(weights)
+        let tensor = |(weight, numbers): (WeightName, &Vec<T>)| {
+            let Shape { rows, cols } = weight.shape;
+            let tensor = Tensor::new(numbers.clone(), Layout::stacked(1, rows, cols))?;
+            let dtype = tensor.dtype();
+            let type_name = dtype.name().to_uppercase();
+            Ok((weight.name, (tensor, Entry { dims: vec![rows, cols], type_name, dtype: Some(dtype) })))
+        };
+        size.weights().into_iter().zip(numbers).map(tensor).collect::<Result<_>>().map(WeightsInMemory)
     }
 }
 
@@ -218,14 +213,15 @@ impl Checkpoint for WeightsInMemory {
     }
 
     fn names(&self) -> Vec<&str> {
-        self.entries.keys().map(String::as_str).collect()
+        self.0.keys().map(String::as_str).collect()
     }
 
     fn entry(&self, name: &str) -> Option<&Entry> {
-        self.entries.get(name)
+        self.0.get(name).map(|(_, entry)| entry)
     }
 
     fn tensor(&self, name: &str) -> Result<Tensor> {
-        self.tensors.get(name).cloned().ok_or_else(|| Error::new(format!("there is no weight {name}")))
+        let weight = self.0.get(name).map(|(tensor, _)| tensor.clone());
+        weight.ok_or_else(|| Error::new(format!("there is no weight {name}")))
     }
 }

@@ -22,10 +22,7 @@ enum Source {
     /// The sequence, then its symbols in order.
     Sort,
     /// A few words of different symbols, again and again in random order.
-    Induction {
-        /// The number of tokens.
-        tokens: usize,
-    },
+    Induction,
     /// The sum of two numbers of two digits, its last digit first.
     Addition,
     /// Lines, pairs or a text of the user's.
@@ -68,8 +65,7 @@ impl Task {
         if lengths.0 < 2 {
             return Err(Error::new("a word of one letter has no next letter").help("take at least 2"));
         }
-        let source = Source::Induction { tokens: INDUCTION_TOKENS };
-        Ok(Task { name: "induction", symbols, source, lengths })
+        Ok(Task { name: "induction", symbols, source: Source::Induction, lengths })
     }
 
     /// To add two numbers of two digits.
@@ -115,10 +111,10 @@ impl Task {
         match &self.source {
             Source::Reverse => "reverse a sequence of digits",
             Source::Sort => "put a sequence of digits in order",
-            Source::Induction { .. } if words(self.lengths.1, self.symbols.count()) > 1 => {
+            Source::Induction if words(self.lengths.1, self.symbols.count()) > 1 => {
                 "finish words that the text has had before; each text has a few words of its own, in random order"
             }
-            Source::Induction { .. } => {
+            Source::Induction => {
                 "finish a word that the text has had before; each text has one word of its own, again and again"
             }
             Source::Addition => "add two numbers, the last digit of the sum first",
@@ -157,7 +153,7 @@ impl Task {
         match &self.source {
             Source::Reverse => self.lengths.1,
             Source::Sort => 2 * self.lengths.1 - 1,
-            Source::Induction { tokens } => *tokens,
+            Source::Induction => INDUCTION_TOKENS,
             Source::Addition => ADDITION_TOKENS,
             Source::Data(Data::Text(_)) => self.lengths.1,
             Source::Data(data) => data.context(),
@@ -194,7 +190,7 @@ impl Task {
         match &self.source {
             Source::Reverse => reverse(stream, length, self.symbols.count()),
             Source::Sort => sort(stream, length, self.symbols.count()),
-            Source::Induction { tokens } => induction(stream, (self.lengths, *tokens), self.symbols.count()),
+            Source::Induction => induction(stream, self.lengths, self.symbols.count()),
             Source::Addition => addition(stream),
             Source::Data(_) => Example { tokens: Vec::new(), targets: Vec::new() },
         }
@@ -539,11 +535,6 @@ impl Symbols {
         &self.symbols
     }
 
-    /// The id of a symbol.
-    pub fn id(&self, symbol: char) -> Option<usize> {
-        self.symbols.iter().position(|other| *other == symbol)
-    }
-
     /// The symbols of some ids.
     pub fn text(&self, ids: &[usize]) -> String {
         ids.iter().filter_map(|id| self.symbols.get(*id)).collect()
@@ -615,11 +606,8 @@ fn words(longest: usize, symbols: usize) -> usize {
 
 /// Words of different symbols, again and again in random order. Where a word has been there before, each of its symbols asks for
 /// the next, all but the last. Which word comes next is never asked.
-fn induction(
-    stream: &mut LegacyStream,
-    (lengths, tokens): ((usize, usize), usize),
-    symbols: usize,
-) -> Example {
+fn induction(stream: &mut LegacyStream, lengths: (usize, usize), symbols: usize) -> Example {
+    let tokens = INDUCTION_TOKENS;
     let mut rest: Vec<usize> = (0..symbols).collect();
     let mut word = || -> Vec<usize> {
         let length = between(stream, lengths);
@@ -688,8 +676,7 @@ mod tests {
     fn a_word_that_was_there_before_asks_for_its_next_letter_in_every_text() {
         let mut stream = stream();
         for (least, most) in (2..=LETTERS).flat_map(|most| (2..=most).map(move |least| (least, most))) {
-            let Example { tokens, targets } =
-                induction(&mut stream, ((least, most), INDUCTION_TOKENS), LETTERS);
+            let Example { tokens, targets } = induction(&mut stream, (least, most), LETTERS);
             assert_eq!((tokens.len(), targets.len()), (INDUCTION_TOKENS, INDUCTION_TOKENS));
             assert!(targets.iter().any(Option::is_some), "{least}-{most}: nothing is asked in {tokens:?}");
             for (i, target) in targets.iter().enumerate() {
@@ -717,8 +704,7 @@ mod tests {
     #[test]
     fn no_rule_of_place_age_or_frequency_is_right_half_of_the_time() {
         let mut stream = stream();
-        let examples: Vec<Example> =
-            (0..2000).map(|_| induction(&mut stream, ((2, 4), INDUCTION_TOKENS), LETTERS)).collect();
+        let examples: Vec<Example> = (0..2000).map(|_| induction(&mut stream, (2, 4), LETTERS)).collect();
         let share = |rule: &dyn Fn(&[usize]) -> Option<usize>| right(&examples, rule);
         let last = |text: &[usize], symbol: usize| text.iter().rposition(|x| *x == symbol);
         let best = |text: &[usize], key: &dyn Fn(usize) -> usize| {

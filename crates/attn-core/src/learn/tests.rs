@@ -43,7 +43,7 @@ fn a_step_of_the_plan_has_the_bits_of_the_graphs_of_its_examples() {
         let graphs: Vec<ExampleGraph> = (0..batch.examples())
             .map(|at| trainer.graph_of(&batch.example(at), batch.counted()).unwrap())
             .collect();
-        let model = trainer.model();
+        let model = &trainer.model;
         let mut plans = Plans::new(crate::kernel::SimdLevel::detect());
         let compiled = plans.run(model, &weights, &batch).unwrap();
         let numbers = |id| compiled.plan.numbers(id).unwrap().to_vec();
@@ -72,7 +72,7 @@ fn equal_weights_in_a_head_are_those_of_a_head_whose_queries_are_0() {
     (0..30).for_each(|_| drop(trainer.step().unwrap()));
     let (batch, weights) = (trainer.next_batch(), trainer.weights().to_vec());
     let mut plans = Plans::new(crate::kernel::SimdLevel::detect());
-    let model = trainer.model();
+    let model = &trainer.model;
     let as_it_is = plans.run(model, &weights, &batch).unwrap().logits().unwrap().to_vec();
     for (layer, head) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         let mut without = weights.clone();
@@ -101,7 +101,7 @@ fn a_plan_uses_its_memory_again() {
         .nodes()
         .fold(0, |sum, (_, node)| sum + node.shape().rows * node.shape().cols);
     trainer.step().unwrap();
-    let (steps, kept) = trainer.plan_sizes()[0];
+    let (steps, kept) = trainer.plans.made.values().next().unwrap().plan.size();
     assert!(kept * 2 < numbers * batch.examples(), "{steps} steps keep {kept} of {numbers} for each example");
 }
 

@@ -61,13 +61,13 @@ impl Step {
 pub struct Trainer<T> {
     settings: Settings,
     examples: Examples,
-    model: ExampleModel,
+    pub(super) model: ExampleModel,
     weights: Vec<Vec<T>>,
     /// The weights that the last loss was computed with, before the step changed them.
     before: Vec<Vec<T>>,
     adam: Adam<T>,
     stream: LegacyStream,
-    plans: Plans<T>,
+    pub(super) plans: Plans<T>,
     step: usize,
     /// The loss of the first step.
     first_loss: Option<f64>,
@@ -151,11 +151,6 @@ impl<T: Learner> Trainer<T> {
         &self.settings
     }
 
-    /// The model without its weights.
-    pub fn model(&self) -> &ExampleModel {
-        &self.model
-    }
-
     /// The logits of each of some tokens, row by row.
     ///
     /// # Errors
@@ -170,11 +165,6 @@ impl<T: Learner> Trainer<T> {
         let batch = Batch::of(&[example]);
         let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
         Ok(compiled.logits()?.iter().map(|x| x.to_f64()).collect())
-    }
-
-    /// The number of steps of each plan that has been made, and of the numbers that it keeps in memory.
-    pub fn plan_sizes(&self) -> Vec<(usize, usize)> {
-        self.plans.sizes()
     }
 
     /// The examples.
@@ -281,7 +271,7 @@ impl<T: Learner> Trainer<T> {
     /// If there is no room for its numbers.
     pub fn graph_of(&self, example: &Example, counted: usize) -> Result<ExampleGraph> {
         let weights = WeightsInMemory::new(&self.settings.size, &self.weights)?;
-        self.model.graph(&weights, example, counted)
+        self.model.graph(weights, example, counted)
     }
 }
 

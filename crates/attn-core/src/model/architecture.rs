@@ -235,50 +235,26 @@ impl Architecture {
     }
 }
 
-/// Returns true if models of this family are run, and not only counted.
+/// Returns true if models of this family are run, and not only counted: they have no experts, and keep keys and values as they are.
 fn is_run(family: Family) -> bool {
-    match family {
-        Family::Gpt2
-        | Family::GptNeox
-        | Family::Llama
-        | Family::Mistral
-        | Family::Qwen2
-        | Family::Qwen3
-        | Family::SmolLm3
-        | Family::Gemma
-        | Family::Gemma2
-        | Family::Gemma3
-        | Family::Olmo2
-        | Family::Phi3
-        | Family::Bert
-        | Family::AttnSmall => true,
-        Family::HeadByHead
-        | Family::Mixtral
-        | Family::Qwen2Moe
-        | Family::Qwen3Moe
-        | Family::DeepseekV2
-        | Family::DeepseekV3
-        | Family::Opt => false,
-    }
+    use Family::{DeepseekV2, DeepseekV3, HeadByHead, Mixtral, Opt, Qwen2Moe, Qwen3Moe};
+    !matches!(family, HeadByHead | Mixtral | Qwen2Moe | Qwen3Moe | DeepseekV2 | DeepseekV3 | Opt)
 }
 
 fn check_family(value: &serde_json::Value) -> Result<()> {
     let known: Vec<&str> = Architecture::families().map(|(name, _)| name).collect();
-    let list = format!("the types that are run: {}", known.join(", "));
-    let stated = match value.get("model_type") {
-        Some(serde_json::Value::String(stated)) => stated,
+    let error = match value.get("model_type") {
+        Some(serde_json::Value::String(stated)) if !known.contains(&stated.as_str()) => {
+            let error = Error::new(format!("models of the type `{}` are not run here", clip(stated)));
+            error.of_kind(ErrorKind::Unknown)
+        }
         // More types are counted than are run: only these help here.
         None | Some(serde_json::Value::Null) if value.is_object() => {
-            return Err(Error::new("the configuration has no `model_type`").help(list));
+            Error::new("the configuration has no `model_type`")
         }
         _ => return Ok(()),
     };
-    if known.contains(&stated.as_str()) {
-        return Ok(());
-    }
-    Err(Error::new(format!("models of the type `{}` are not run here", clip(stated)))
-        .of_kind(ErrorKind::Unknown)
-        .help(list))
+    Err(error.help(format!("the types that are run: {}", known.join(", "))))
 }
 
 fn read(value: &serde_json::Value, mut model: Model) -> Result<Architecture> {

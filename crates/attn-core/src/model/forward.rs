@@ -2,17 +2,17 @@
 //! is asked for is computed again from its input, to the same bits.
 
 use std::cell::RefCell;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use crate::attention::{RopeScaling, WeightLayout};
 use crate::elementary::ln;
 use crate::error::{Error, Result};
-use crate::graph::recipes::{HeadCache, LookAtWeights, PositionKind, Rotary};
+use crate::graph::recipes::{HeadCache, LookAtWeights, PositionKind, Rotary, StepsOfHeads};
 use crate::graph::{Graph, MAX_CELLS, NodeId, Op, Origin, Precision};
 use crate::matrix::Labels;
 use crate::tensor::Tensor;
 
-use super::run::{Edits, LayerInput, ModelRun, Removal, Text};
+use super::run::{Edits, ModelRun, Removal, Text};
 
 /// The nodes of a layer with a dozen heads.
 const USUAL_NODES: usize = 256;
@@ -82,11 +82,11 @@ impl ModelRun<'_> {
                 measures.borrow_mut().push(HeadMeasures::of(weights, &forward.text.ids));
             };
             let look: LookAtWeights<'_> = &measure;
-            let input = LayerInput { x, past: HeadCache::default(), edits };
-            let output =
-                self.layer_in_passing(&mut graph, layer, input, forward.options.measured.then_some(look))?;
-            forward.streams.push(numbers(&graph, output.x)?);
-            forward.caches.push(output.cache);
+            let steps = StepsOfHeads::Forgotten(forward.options.measured.then_some(look));
+            let start = (x, HeadCache::default());
+            let (x, cache) = self.layer_after(&mut graph, layer, start, edits, steps)?;
+            forward.streams.push(numbers(&graph, x)?);
+            forward.caches.push(cache);
             forward.heads.push(measures.into_inner());
         }
         Ok(forward)
@@ -104,8 +104,7 @@ impl ModelRun<'_> {
             first => self.entered(forward, &mut graph, first)?,
         };
         for layer in layers {
-            let edits = &forward.options.edits;
-            x = self.layer(&mut graph, layer, LayerInput { x, past: HeadCache::default(), edits })?.x;
+            x = self.layer(&mut graph, layer, x, &forward.options.edits)?;
         }
         Ok(graph)
     }
@@ -116,7 +115,7 @@ impl ModelRun<'_> {
     /// If the model has no head.
     pub fn logits_of(&self, forward: &Forward, rows: std::ops::Range<usize>) -> Result<Tensor> {
         let mut graph = forward.options.graph();
-        let x = self.stream_rows(forward, &mut graph, forward.streams.len() - 1, rows)?;
+        let x = self.final_rows(forward, &mut graph, rows)?;
         let logits = self.logits(&mut graph, x)?;
         numbers(&graph, logits)
     }
@@ -143,20 +142,13 @@ impl ModelRun<'_> {
     /// # Errors
     /// If the name is taken.
     pub fn final_stream(&self, forward: &Forward, graph: &mut Graph) -> Result<NodeId> {
-        self.stream_rows(forward, graph, forward.streams.len() - 1, 0..forward.text.ids.len())
+        self.final_rows(forward, graph, 0..forward.text.ids.len())
     }
 
-    fn stream_rows(
-        &self,
-        forward: &Forward,
-        graph: &mut Graph,
-        place: usize,
-        rows: std::ops::Range<usize>,
-    ) -> Result<NodeId> {
-        let stream =
-            forward.streams.get(place).ok_or_else(|| Error::new("there is no such residual stream"))?;
+    fn final_rows(&self, forward: &Forward, graph: &mut Graph, rows: Range<usize>) -> Result<NodeId> {
+        let stream = forward.streams.last().ok_or_else(|| Error::new("there is no residual stream"))?;
         let rows = if rows == (0..stream.shape().rows) { stream.clone() } else { part(stream, rows)? };
-        graph.weights("X_final", rows, Origin::Stream(place + 1))
+        graph.weights("X_final", rows, Origin::Stream(forward.streams.len()))
     }
 
     /// The residual stream that enters a layer, as it was recorded.
@@ -168,18 +160,9 @@ impl ModelRun<'_> {
 }
 
 /// Some rows of a tensor in memory, in its type.
-fn part(tensor: &Tensor, rows: std::ops::Range<usize>) -> Result<Tensor> {
-    let cols = tensor.shape().cols;
-    let labels: Option<Labels> =
-        tensor.row_labels().map(|labels| labels[rows.clone()].iter().cloned().collect());
-    let cells = || rows.clone().flat_map(|i| (0..cols).map(move |j| tensor.at(i, j)));
-    let layout = crate::kernel::Layout::stacked(1, rows.len(), cols);
-    let part = if tensor.is_exact() {
-        Tensor::from(crate::matrix::Matrix::from_row_major(rows.len(), cols, &cells().collect::<Vec<_>>())?)
-    } else {
-        Tensor::new(cells().map(|x| x as f32).collect::<Vec<f32>>(), layout)?
-    };
-    Ok(part.labelled(labels, tensor.col_labels().cloned()))
+fn part(tensor: &Tensor, rows: Range<usize>) -> Result<Tensor> {
+    let part = tensor.rows(rows)?;
+    if tensor.is_exact() { Ok(part) } else { part.in_type::<f32>() }
 }
 
 /// The numbers of a node.
@@ -386,10 +369,10 @@ impl ModelRun<'_> {
             let mut graph = options.graph();
             let x = self.stream_of(&mut graph, layer, rows)?;
             let past = std::mem::take(&mut caches[layer - 1]);
-            let input = LayerInput { x, past, edits: &options.edits };
-            let output = self.layer_in_passing(&mut graph, layer, input, None)?;
-            rows = numbers(&graph, output.x)?;
-            caches[layer - 1] = output.cache;
+            let steps = StepsOfHeads::Forgotten(None);
+            let (x, cache) = self.layer_after(&mut graph, layer, (x, past), &options.edits, steps)?;
+            rows = numbers(&graph, x)?;
+            caches[layer - 1] = cache;
         }
         let last = streams.len() - 1;
         put_below(&options.graph(), &mut streams[last], &rows, &text.tokens)?;
@@ -444,39 +427,30 @@ fn put_below(graph: &Graph, above: &mut Tensor, rows: &Tensor, names: &Labels) -
 /// Names the rows of the embedding, the lines of the unembedding and the columns of the logits after the tokens of the vocabulary, so
 /// that nobody reads a position for an id: `logits[is,animal]`. All of them share the names.
 pub fn name_vocabulary(graph: &mut Graph, names: &Labels) {
-    let mut lines: Vec<(NodeId, Lines)> = Vec::new();
+    // Whether the columns of a node are tokens, and not its rows.
+    let mut lines: Vec<(NodeId, bool)> = Vec::new();
     for (id, node) in graph.nodes() {
         if node.name == "W_E" {
-            lines.push((id, Lines::Rows));
+            lines.push((id, false));
         }
         if !node.name.starts_with("logits") {
             continue;
         }
-        lines.push((id, Lines::Columns));
+        lines.push((id, true));
         if let Op::Linear(layout) = node.op {
-            let of_weights = match layout {
-                WeightLayout::InOut => Lines::Columns,
-                WeightLayout::OutIn => Lines::Rows,
-            };
-            let weights = [of_weights, Lines::Columns];
-            lines.extend(node.inputs.iter().skip(1).copied().zip(weights));
+            let weights_and_bias = [layout == WeightLayout::InOut, true];
+            lines.extend(node.inputs.iter().skip(1).copied().zip(weights_and_bias));
         }
     }
-    for (id, lines) in lines {
+    for (id, are_columns) in lines {
         let (rows, cols) = graph[id].labels();
-        let (rows, cols) = match lines {
-            Lines::Rows => (Some(names.clone()), cols.cloned()),
-            Lines::Columns => (rows.cloned(), Some(names.clone())),
+        let (rows, cols) = match are_columns {
+            false => (Some(names.clone()), cols.cloned()),
+            true => (rows.cloned(), Some(names.clone())),
         };
         graph.name_lines(id, rows, cols);
     }
     graph.set_vocabulary(names.clone());
-}
-
-#[derive(Clone, Copy)]
-enum Lines {
-    Rows,
-    Columns,
 }
 
 #[cfg(test)]

@@ -34,5 +34,5 @@ pub use architecture::{
     Sublayers,
 };
 pub use forward::{Forward, HeadMeasures, Look, NAMED_BY, NAMED_FROM, PassOptions, Share, name_vocabulary};
-pub use run::{Edits, LayerEdit, LayerInput, LayerOutput, ModelRun, Removal, Text};
-pub use tensors::{Checkpoint, Entry, NamedWeight, Slot, Tensors, WeightReading, same_numbers};
+pub use run::{Edits, LayerEdit, ModelRun, Removal, Text};
+pub use tensors::{Checkpoint, Entry, NamedWeight, Slot, Tensors, WeightReading};

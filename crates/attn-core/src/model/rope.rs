@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::recipes::Rotary;
 use crate::matrix::Matrix;
 use crate::params::Family;
-use crate::params::fields::{Fields, as_written, not_a_number};
+use crate::params::fields::{Fields, as_written, number};
 use crate::text::clip;
 
 /// The base that the class of Llama has where the file of a first-generation Llama leaves it out.
@@ -47,8 +47,8 @@ pub(super) struct Rope {
 
 /// The rotary positions of a kind of layer.
 pub(super) fn rope(fields: &mut Fields, family: Family, head_width: u64, kind: LayerKind) -> Result<Rope> {
-    let parameters = match fields.object.get("rope_parameters") {
-        None | Some(Value::Null) => old_keys(fields, family, kind)?,
+    let parameters = match fields.stated("rope_parameters") {
+        None => old_keys(fields, family, kind)?,
         Some(Value::Object(parameters)) => {
             let parameters = match parameters.get(kind.key()) {
                 Some(Value::Object(own)) => own.clone(),
@@ -66,21 +66,17 @@ pub(super) fn rope(fields: &mut Fields, family: Family, head_width: u64, kind: L
                 .help("write it as {\"rope_type\": \"default\", \"rope_theta\": 10000.0}"));
         }
     };
-    let read = Parameters(&parameters);
-    let base = match read.number("rope_theta")? {
-        Some(base) => base,
-        None => missing_base(fields, family)?,
-    };
+    let read = Fields { object: &parameters, assumed: Vec::new() };
+    let stated = read.optional_number("rope_theta")?;
+    let base = stated.map_or_else(|| missing_base(fields, family), Ok)?;
     if !(base > 1.0 && base.is_finite()) {
         return Err(Error::new(format!(
             "the base of the rotary positions is {base}, but it must be above 1"
         ))
         .help("`rope_theta` is usually 10000 or more: take the number that the model was trained with"));
     }
-    let part = match read.number("partial_rotary_factor")? {
-        Some(part) => part,
-        None => top_level_part(fields, family)?,
-    };
+    let stated = read.optional_number("partial_rotary_factor")?;
+    let part = stated.map_or_else(|| top_level_part(fields, family), Ok)?;
     let width = rotated_width(part, head_width)?;
     let (scaling, divisors) = scaling(fields, &read, base, width)?;
     let rotary = Rotary { base, width: Some(width as usize), scaling, ..Rotary::default() };
@@ -98,8 +94,8 @@ fn old_keys(fields: &Fields, family: Family, kind: LayerKind) -> Result<Map<Stri
 
 /// What is in the older keys, in the words of the new ones.
 fn stated_in_old_keys(fields: &Fields, family: Family, kind: LayerKind) -> Result<Map<String, Value>> {
-    let mut parameters = match fields.object.get("rope_scaling") {
-        None | Some(Value::Null) => Map::new(),
+    let mut parameters = match fields.stated("rope_scaling") {
+        None => Map::new(),
         Some(Value::Object(scaling)) => scaling.clone(),
         Some(other) => {
             return Err(Error::new(format!("`rope_scaling` is {}, not an object", as_written(other)))
@@ -132,9 +128,8 @@ fn check_same(new: &Map<String, Value>, old: &Map<String, Value>) -> Result<()> 
         let own = new.get(key).map(as_written).unwrap_or_default();
         return Err(contradiction(key, &own, &as_written(value)));
     }
-    let kinds = [Parameters(new), Parameters(old)].map(|read| read.kind().map(str::to_string));
-    let [own, older] = kinds;
-    let (own, older) = (own?, older?);
+    let kind = |object| Fields { object, assumed: Vec::new() }.rope_type().map(str::to_string);
+    let (own, older) = (kind(new)?, kind(old)?);
     let is_stated = old.contains_key("type") || old.contains_key("rope_type");
     if is_stated && usual_kind(&own) != usual_kind(&older) {
         return Err(contradiction("rope_type", &own, &older));
@@ -205,13 +200,11 @@ fn rotated_width(part: f64, head_width: u64) -> Result<u64> {
     Ok(width)
 }
 
-/// The parameters of rotary positions.
-struct Parameters<'a>(&'a Map<String, Value>);
-
-impl Parameters<'_> {
-    fn kind(&self) -> Result<&str> {
-        let named = |key: &str| match self.0.get(key) {
-            None | Some(Value::Null) => Ok(None),
+/// The fields that only parameters of rotary positions have.
+impl Fields<'_> {
+    fn rope_type(&self) -> Result<&str> {
+        let named = |key: &str| match self.stated(key) {
+            None => Ok(None),
             Some(Value::String(kind)) => Ok(Some(kind.as_str())),
             Some(other) => Err(Error::new(format!("the rope type is {}, not a text", as_written(other)))
                 .help("known are default, linear, dynamic (also called ntk), llama3, yarn and longrope")),
@@ -225,22 +218,15 @@ impl Parameters<'_> {
         }
     }
 
-    fn number(&self, key: &str) -> Result<Option<f64>> {
-        match self.0.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => number(key, value).map(Some),
-        }
-    }
-
     fn needed(&self, key: &str, kind: &str) -> Result<f64> {
-        self.number(key)?.ok_or_else(|| {
+        self.optional_number(key)?.ok_or_else(|| {
             Error::new(format!("the rope scaling {kind} has no `{key}`"))
                 .help("add it to the configuration: another number gives other scores")
         })
     }
 
     fn row(&self, key: &str, length: u64) -> Result<Vec<f64>> {
-        let listed = match self.0.get(key) {
+        let listed = match self.object.get(key) {
             Some(Value::Array(listed)) => listed,
             _ => {
                 return Err(Error::new(format!("the rope scaling longrope has no list `{key}`")).help(
@@ -264,18 +250,14 @@ impl Parameters<'_> {
     }
 }
 
-fn number(key: &str, value: &Value) -> Result<f64> {
-    value.as_f64().ok_or_else(|| not_a_number(key, value))
-}
-
 /// The scaling of the frequencies, with LongRoPE's divisors.
 fn scaling(
     fields: &mut Fields,
-    read: &Parameters<'_>,
+    read: &Fields,
     base: f64,
     width: u64,
 ) -> Result<(Option<RopeScaling>, Option<Matrix>)> {
-    let kind = read.kind()?;
+    let kind = read.rope_type()?;
     let context = fields.optional_size("max_position_embeddings")?.map(|context| context as f64);
     let scaling = match kind {
         "default" => return Ok((None, None)),
@@ -299,13 +281,13 @@ fn scaling(
         }
         "longrope" | "su" => {
             let original = original(fields, read, context)?;
-            let factor = match (read.number("factor")?, context) {
+            let factor = match (read.optional_number("factor")?, context) {
                 (Some(factor), _) => factor,
                 (None, Some(context)) => factor_of_contexts(fields, kind, context, original),
                 (None, None) => fields.assume(&of(kind, "factor"), 1.0, "1".into()),
             };
             let rows = [read.row("short_factor", width / 2)?, read.row("long_factor", width / 2)?];
-            let attention = read.number("attention_factor")?;
+            let attention = read.optional_number("attention_factor")?;
             let scaling = RopeScaling::LongRope { factor, original, attention };
             checked(scaling)?;
             return Ok((Some(scaling), Some(Matrix::from_rows(&rows)?)));
@@ -325,11 +307,11 @@ fn of(kind: &str, field: &str) -> String {
 }
 
 /// The length of the original context: beside the scaling, at the top, or the model's own context.
-fn original(fields: &mut Fields, read: &Parameters<'_>, context: Option<f64>) -> Result<f64> {
+fn original(fields: &mut Fields, read: &Fields, context: Option<f64>) -> Result<f64> {
     let key = "original_max_position_embeddings";
-    let kind = read.kind()?;
+    let kind = read.rope_type()?;
     let beside = fields.optional_size(key)?.map(|length| length as f64);
-    match (read.number(key)?.or(beside), context) {
+    match (read.optional_number(key)?.or(beside), context) {
         (Some(original), _) => Ok(original),
         (None, Some(context)) => {
             Ok(fields.assume(&of(kind, key), context, format!("{context} (`max_position_embeddings`)")))
@@ -352,26 +334,20 @@ fn checked(scaling: RopeScaling) -> Result<()> {
     })
 }
 
-fn yarn(
-    fields: &mut Fields,
-    read: &Parameters<'_>,
-    base: f64,
-    original: f64,
-    context: Option<f64>,
-) -> Result<Yarn> {
-    let factor = match (read.number("factor")?, context) {
+fn yarn(fields: &mut Fields, read: &Fields, base: f64, original: f64, context: Option<f64>) -> Result<Yarn> {
+    let factor = match (read.optional_number("factor")?, context) {
         (Some(factor), _) => factor,
         (None, Some(context)) => factor_of_contexts(fields, "yarn", context, original),
         (None, None) => read.needed("factor", "yarn")?,
     };
-    let positive = |key: &str| Ok::<_, Error>(read.number(key)?.filter(|number| *number != 0.0));
-    let attention = match (read.number("attention_factor")?, positive("mscale")?, positive("mscale_all_dim")?)
-    {
-        (Some(attention), ..) => Some(attention),
-        (None, Some(m), Some(all)) => Some(Yarn::scale(factor, m) / Yarn::scale(factor, all)),
-        _ => None,
-    };
-    let truncate = match read.0.get("truncate") {
+    let positive = |key: &str| Ok::<_, Error>(read.optional_number(key)?.filter(|number| *number != 0.0));
+    let attention =
+        match (read.optional_number("attention_factor")?, positive("mscale")?, positive("mscale_all_dim")?) {
+            (Some(attention), ..) => Some(attention),
+            (None, Some(m), Some(all)) => Some(Yarn::scale(factor, m) / Yarn::scale(factor, all)),
+            _ => None,
+        };
+    let truncate = match read.object.get("truncate") {
         None | Some(Value::Null) => fields.assume(&of("yarn", "truncate"), true, "true".into()),
         Some(Value::Bool(truncate)) => *truncate,
         Some(other) => {
@@ -379,10 +355,8 @@ fn yarn(
         }
     };
     let mut turns = |key: &str, usual: f64| -> Result<f64> {
-        Ok(match positive(key)? {
-            Some(stated) => stated,
-            None => fields.assume(&of("yarn", key), usual, usual.to_string()),
-        })
+        let stated = positive(key)?;
+        Ok(stated.unwrap_or_else(|| fields.assume(&of("yarn", key), usual, usual.to_string())))
     };
     let (fast, slow) = (turns("beta_fast", 32.0)?, turns("beta_slow", 1.0)?);
     Ok(Yarn { factor, original, base, fast, slow, truncate, attention })

@@ -7,8 +7,8 @@ use half::bf16;
 use crate::attention::{MatrixRule, WeightLayout};
 use crate::error::{Error, Result};
 use crate::graph::recipes::{
-    HeadCache, HeadInputs, LookAtWeights, NormPlace, Positions as AttendPositions, Recipe, StepsOfHeads,
-    heads_inside, removed,
+    HeadCache, HeadInputs, NormPlace, Positions as AttendPositions, Recipe, StepsOfHeads, heads_inside,
+    removed,
 };
 use crate::graph::{Factor, Graph, NodeId, Op, Origin, Precision, Role, Stage};
 use crate::kernel::read_ahead;
@@ -38,12 +38,12 @@ pub struct Text {
 #[derive(Clone, Copy, Debug)]
 pub struct ModelRun<'m> {
     pub(super) architecture: &'m Architecture,
-    pub(super) tensors: &'m Tensors<'m>,
+    pub(super) tensors: &'m Tensors,
 }
 
 impl<'m> ModelRun<'m> {
     /// The steps of this architecture on these weights.
-    pub fn new(architecture: &'m Architecture, tensors: &'m Tensors<'m>) -> ModelRun<'m> {
+    pub fn new(architecture: &'m Architecture, tensors: &'m Tensors) -> ModelRun<'m> {
         ModelRun { architecture, tensors }
     }
 
@@ -271,7 +271,8 @@ impl ModelRun<'_> {
         (site, layer): (NormSite, Option<usize>),
     ) -> Result<Option<Vec<NodeId>>> {
         if self.architecture.norm.gain == Gain::Nothing {
-            return Ok(has_norm_without_gain(site).then(|| vec![x]));
+            let is_there = matches!(site, NormSite::BeforeAttention | NormSite::BeforeMlp | NormSite::Final);
+            return Ok(is_there.then(|| vec![x]));
         }
         if !self.tensors.has(Slot::Gain(site), layer) {
             return Ok(None);
@@ -279,16 +280,12 @@ impl ModelRun<'_> {
         let [gain_name, bias_name] = norm_names(site);
         let gain = self.gain(graph, gain_name, (Slot::Gain(site), layer))?;
         let mut inputs = vec![x, gain];
-        let has_bias = self.tensors.has(Slot::Bias(site), layer) && !self.norms_without_bias();
-        if has_bias {
+        let Architecture { norm, slips, .. } = self.architecture;
+        let reads_bias = norm.kind == NormKind::LayerNorm && !slips.without_norm_bias;
+        if reads_bias && self.tensors.has(Slot::Bias(site), layer) {
             inputs.push(self.weight(graph, bias_name, (Slot::Bias(site), layer))?.0);
         }
         Ok(Some(inputs))
-    }
-
-    /// Returns true if the biases of the norms are left out by mistake.
-    fn norms_without_bias(&self) -> bool {
-        self.architecture.slips.without_norm_bias || self.architecture.norm.kind == NormKind::RmsNorm
     }
 
     /// The op of the model's norms.
@@ -310,11 +307,6 @@ impl ModelRun<'_> {
     }
 }
 
-/// Returns true if a model whose norms have no weights has one at this place.
-fn has_norm_without_gain(site: NormSite) -> bool {
-    matches!(site, NormSite::BeforeAttention | NormSite::BeforeMlp | NormSite::Final)
-}
-
 /// The names of the nodes of a norm's gain and of its bias.
 fn norm_names(site: NormSite) -> [&'static str; 2] {
     match site {
@@ -329,49 +321,6 @@ fn norm_names(site: NormSite) -> [&'static str; 2] {
 
 // One layer: two sublayers on the residual stream.
 
-/// What a layer starts from.
-#[derive(Clone, Debug)]
-pub struct LayerInput<'a> {
-    /// The residual stream.
-    pub x: NodeId,
-    /// The keys and values of earlier tokens; empty where there are none.
-    pub past: HeadCache,
-    /// The parts that are taken out.
-    pub edits: &'a Edits,
-}
-
-/// What a layer gives.
-#[derive(Clone, Debug)]
-pub struct LayerOutput {
-    /// The residual stream after it: the `L4.X` of the next layer, or `X_final`.
-    pub x: NodeId,
-    /// Its keys and values, with those of earlier tokens.
-    pub cache: HeadCache,
-}
-
-/// The norms of a layer, by where they stand.
-#[derive(Clone, Copy, Debug)]
-struct NormSites {
-    before_attention: NormSite,
-    after_attention: NormSite,
-    before_mlp: NormSite,
-    after_mlp: NormSite,
-    after: AfterNorm,
-}
-
-impl NormSites {
-    /// What stands before a sublayer stands after the sum, and what stands after it before.
-    fn moved(self, had_norms_after: bool) -> NormSites {
-        NormSites {
-            before_attention: self.after_attention,
-            after_attention: self.before_attention,
-            before_mlp: self.after_mlp,
-            after_mlp: self.before_mlp,
-            after: if had_norms_after { AfterNorm::Result } else { AfterNorm::Sum },
-        }
-    }
-}
-
 /// A layer under construction.
 struct LayerBuilder<'a> {
     run: ModelRun<'a>,
@@ -380,55 +329,38 @@ struct LayerBuilder<'a> {
     /// Its number, from 1.
     number: usize,
     edit: LayerEdit,
-    removal: Removal,
-    without_first: bool,
+    edits: &'a Edits,
     /// What stays of the steps of each head.
     steps: StepsOfHeads<'a>,
 }
 
 impl ModelRun<'_> {
-    /// Layer `layer`, counted from 1, on the residual stream.
+    /// Layer `layer`, counted from 1, on the residual stream x: the `L4.X` of the next layer, or `X_final`.
     ///
     /// # Errors
     /// If there is no such layer, its weights cannot be read, or more numbers would be recorded than the graph may have.
-    pub fn layer(&self, graph: &mut Graph, layer: usize, input: LayerInput<'_>) -> Result<LayerOutput> {
-        self.layer_of(graph, layer, input, StepsOfHeads::Kept)
+    pub fn layer(&self, graph: &mut Graph, layer: usize, x: NodeId, edits: &Edits) -> Result<NodeId> {
+        let start = (x, HeadCache::default());
+        self.layer_after(graph, layer, start, edits, StepsOfHeads::Kept).map(|(x, _)| x)
     }
 
-    /// A layer, of which the steps of each head are forgotten, once its weights have been looked at, where somebody looks.
+    /// A layer after earlier tokens, whose keys and values are in a cache; and the cache after it.
     ///
     /// # Errors
     /// Those of [`ModelRun::layer`].
-    pub(in crate::model) fn layer_in_passing(
+    pub(in crate::model) fn layer_after(
         &self,
         graph: &mut Graph,
         layer: usize,
-        input: LayerInput<'_>,
-        look: Option<LookAtWeights<'_>>,
-    ) -> Result<LayerOutput> {
-        self.layer_of(graph, layer, input, StepsOfHeads::Forgotten(look))
-    }
-
-    fn layer_of(
-        &self,
-        graph: &mut Graph,
-        layer: usize,
-        input: LayerInput<'_>,
+        (x, past): (NodeId, HeadCache),
+        edits: &Edits,
         steps: StepsOfHeads<'_>,
-    ) -> Result<LayerOutput> {
+    ) -> Result<(NodeId, HeadCache)> {
         let block = self.block(layer)?;
         let before = graph.enter_layer(Some(layer));
-        let LayerInput { x, past, edits } = input;
-        let mut builder = LayerBuilder {
-            run: *self,
-            graph: &mut *graph,
-            block,
-            number: layer,
-            edit: edits.layers.get(&layer).cloned().unwrap_or_default(),
-            removal: edits.removal,
-            without_first: edits.without_first,
-            steps,
-        };
+        let edit = edits.layers.get(&layer).cloned().unwrap_or_default();
+        let mut builder =
+            LayerBuilder { run: *self, graph: &mut *graph, block, number: layer, edit, edits, steps };
         let output = builder.output(x, past);
         graph.enter_layer(before);
         output
@@ -436,77 +368,76 @@ impl ModelRun<'_> {
 }
 
 impl LayerBuilder<'_> {
-    fn output(&mut self, x: NodeId, past: HeadCache) -> Result<LayerOutput> {
-        let read = self.normed("X_normed", x, self.sites().before_attention)?;
+    fn output(&mut self, x: NodeId, past: HeadCache) -> Result<(NodeId, HeadCache)> {
+        let read = self.normed("X_normed", x, self.site(NormSite::BeforeAttention))?;
         let (output, cache) = self.attention(read, past)?;
         let output = self.unless_removed("O_removed", output, self.edit.attention)?;
         let x = match self.block.sublayers {
-            Sublayers::Parallel => self.parallel(x, output),
+            Sublayers::Parallel => {
+                let mlp = self.normed_mlp("X_normed_MLP", x, NormSite::BeforeMlp)?;
+                self.leaving(Op::Add, &[x, output, mlp])
+            }
             Sublayers::Sequential => self.sequential(x, output),
-            Sublayers::AttentionAlone => self.alone(x, output),
+            Sublayers::AttentionAlone => self.leaving(Op::Add, &[x, output]),
         }?;
-        Ok(LayerOutput { x, cache })
-    }
-
-    fn parallel(&mut self, x: NodeId, output: NodeId) -> Result<NodeId> {
-        let read = self.normed("X_normed_MLP", x, NormSite::BeforeMlp)?;
-        let mlp = self.mlp(read)?;
-        let mlp = self.unless_removed("MLP_removed", mlp, self.edit.mlp)?;
-        let name = self.enter_next();
-        self.graph.add(name, Op::Add, &[x, output, mlp])
-    }
-
-    /// The stream plus the result of attention is what the next layer reads.
-    fn alone(&mut self, x: NodeId, output: NodeId) -> Result<NodeId> {
-        let name = self.enter_next();
-        self.graph.add(name, Op::Add, &[x, output])
+        Ok((x, cache))
     }
 
     fn sequential(&mut self, x: NodeId, output: NodeId) -> Result<NodeId> {
-        let sites = self.sites();
-        let middle = match sites.after {
+        let after = match self.run.architecture.slips.norms_moved {
+            true if self.run.tensors.has(Slot::Gain(NormSite::AfterAttention), Some(self.number)) => {
+                AfterNorm::Result
+            }
+            true => AfterNorm::Sum,
+            false => self.block.after,
+        };
+        let middle = match after {
             AfterNorm::Result => {
-                let output = self.normed("O_normed", output, sites.after_attention)?;
+                let output = self.normed("O_normed", output, self.site(NormSite::AfterAttention))?;
                 self.graph.add("X_mid", Op::Add, &[x, output])?
             }
             AfterNorm::Sum => {
                 let sum = self.graph.add("X_mid_sum", Op::Add, &[x, output])?;
-                self.normed("X_mid", sum, sites.after_attention)?
+                self.normed("X_mid", sum, self.site(NormSite::AfterAttention))?
             }
         };
-        let read = self.normed("X_mid_normed", middle, sites.before_mlp)?;
-        let mlp = self.mlp(read)?;
-        let mlp = self.unless_removed("MLP_removed", mlp, self.edit.mlp)?;
-        match sites.after {
+        let mlp = self.normed_mlp("X_mid_normed", middle, self.site(NormSite::BeforeMlp))?;
+        match after {
             AfterNorm::Result => {
-                let mlp = self.normed("MLP_normed", mlp, sites.after_mlp)?;
-                let name = self.enter_next();
-                self.graph.add(name, Op::Add, &[middle, mlp])
+                let mlp = self.normed("MLP_normed", mlp, self.site(NormSite::AfterMlp))?;
+                self.leaving(Op::Add, &[middle, mlp])
             }
             AfterNorm::Sum => {
                 let sum = self.graph.add("X_out_sum", Op::Add, &[middle, mlp])?;
-                let site = (sites.after_mlp, Some(self.number));
-                let Some(inputs) = self.run.norm_inputs(self.graph, sum, site)? else { return Ok(sum) };
-                let name = self.enter_next();
-                self.graph.add(name, self.run.norm_op(), &inputs)
+                let site = (self.site(NormSite::AfterMlp), Some(self.number));
+                match self.run.norm_inputs(self.graph, sum, site)? {
+                    Some(inputs) => self.leaving(self.run.norm_op(), &inputs),
+                    None => Ok(sum),
+                }
             }
         }
     }
 
-    /// The norms of this layer, by where they stand.
-    fn sites(&self) -> NormSites {
-        let own = NormSites {
-            before_attention: NormSite::BeforeAttention,
-            after_attention: NormSite::AfterAttention,
-            before_mlp: NormSite::BeforeMlp,
-            after_mlp: NormSite::AfterMlp,
-            after: self.block.after,
-        };
-        if self.run.architecture.slips.norms_moved { own.moved(self.has_norms_after()) } else { own }
+    /// The norm before the MLP, under this name, and the MLP, unless it is taken out.
+    fn normed_mlp(&mut self, name: &str, x: NodeId, site: NormSite) -> Result<NodeId> {
+        let read = self.normed(name, x, site)?;
+        let mlp = self.mlp(read)?;
+        self.unless_removed("MLP_removed", mlp, self.edit.mlp)
     }
 
-    fn has_norms_after(&self) -> bool {
-        self.run.tensors.has(Slot::Gain(NormSite::AfterAttention), Some(self.number))
+    /// The place of the norm that stands here: in a port that moves them, what belongs after a sublayer stands before it, and the
+    /// other way round.
+    fn site(&self, site: NormSite) -> NormSite {
+        if !self.run.architecture.slips.norms_moved {
+            return site;
+        }
+        match site {
+            NormSite::BeforeAttention => NormSite::AfterAttention,
+            NormSite::AfterAttention => NormSite::BeforeAttention,
+            NormSite::BeforeMlp => NormSite::AfterMlp,
+            NormSite::AfterMlp => NormSite::BeforeMlp,
+            NormSite::Embedding | NormSite::Final => site,
+        }
     }
 
     fn normed(&mut self, name: &str, x: NodeId, site: NormSite) -> Result<NodeId> {
@@ -528,18 +459,14 @@ impl LayerBuilder<'_> {
         if !is_removed {
             return Ok(part);
         }
-        removed(self.graph, name, part, self.removal == Removal::Mean)
+        removed(self.graph, name, part, self.edits.removal == Removal::Mean)
     }
 
-    /// The stream after a layer belongs to the next one.
-    fn enter_next(&mut self) -> &'static str {
-        if self.number < self.run.layers() {
-            self.graph.enter_layer(Some(self.number + 1));
-            "X"
-        } else {
-            self.graph.enter_layer(None);
-            "X_final"
-        }
+    /// The stream after a layer, which belongs to the next one.
+    fn leaving(&mut self, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        let next = (self.number < self.run.layers()).then_some(self.number + 1);
+        self.graph.enter_layer(next);
+        self.graph.add(if next.is_some() { "X" } else { "X_final" }, op, inputs)
     }
 }
 
@@ -585,65 +512,39 @@ impl LayerBuilder<'_> {
 
 // From the residual stream to a score for each token of the vocabulary.
 
-/// The nodes of an unembedding, by a suffix that keeps several of them apart.
-struct Names<'a>(&'a str);
-
-impl Names<'_> {
-    fn of(&self, name: &str) -> String {
-        format!("{name}{}", self.0)
-    }
-}
-
 impl ModelRun<'_> {
     /// `logits` of every row of the residual stream x: the final norm, times the unembedding.
     ///
     /// # Errors
     /// If the model has no head, or its weights cannot be read.
     pub fn logits(&self, graph: &mut Graph, x: NodeId) -> Result<NodeId> {
-        self.unembedded(graph, x, "")
-    }
-
-    /// What the residual stream x would predict if the model ended here: `logits` with a suffix (the logit lens).
-    ///
-    /// # Errors
-    /// Those of [`ModelRun::logits`].
-    pub fn unembedded(&self, graph: &mut Graph, x: NodeId, suffix: &str) -> Result<NodeId> {
-        if !self.tensors.has_head() {
+        if !self.tensors.has_head {
             return Err(Error::new("the model has no head, so there are no logits")
                 .help("ask for the residual stream or for a layer"));
         }
-        let names = Names(suffix);
         let read = match self.tensors.has(Slot::Weight("W_head"), None) {
-            true => self.head_of_masked_words(graph, x, &names)?,
-            false => self.final_norm(graph, x, &names)?,
+            true => self.head_of_masked_words(graph, x)?,
+            false => self.normed(graph, "X_final_normed", x, (NormSite::Final, None))?,
         };
         let symbol = if self.architecture.slips.tied { "W_E" } else { "W_U" };
-        let (weights, layout) = self.weight(graph, "W_U", (Slot::Weight(symbol), None))?;
-        let mut inputs = vec![read, weights];
-        if self.tensors.has(Slot::Weight("b_U"), None) {
-            inputs.push(self.weight(graph, "b_U", (Slot::Weight("b_U"), None))?.0);
+        let weights = ([symbol, "b_U"], ["W_U", "b_U"]);
+        match self.architecture.logit_cap {
+            Some(cap) => {
+                let logits = self.linear(graph, "logits_uncapped", read, weights, None)?;
+                graph.add("logits", Op::SoftCap(cap), &[logits])
+            }
+            None => self.linear(graph, "logits", read, weights, None),
         }
-        let cap = self.architecture.logit_cap;
-        let name = names.of(if cap.is_some() { "logits_uncapped" } else { "logits" });
-        let logits = graph.add(&name, Op::Linear(layout), &inputs)?;
-        match cap {
-            Some(cap) => graph.add(&names.of("logits"), Op::SoftCap(cap), &[logits]),
-            None => Ok(logits),
-        }
-    }
-
-    fn final_norm(&self, graph: &mut Graph, x: NodeId, names: &Names<'_>) -> Result<NodeId> {
-        self.normed(graph, &names.of("X_final_normed"), x, (NormSite::Final, None))
     }
 
     /// BERT's way from the stream to the unembedding: a linear layer, a function, a norm.
-    fn head_of_masked_words(&self, graph: &mut Graph, x: NodeId, names: &Names<'_>) -> Result<NodeId> {
+    fn head_of_masked_words(&self, graph: &mut Graph, x: NodeId) -> Result<NodeId> {
         let weights = (["W_head", "b_head"], ["W_head", "b_head"]);
-        let out = self.linear(graph, &names.of("H_linear"), x, weights, None)?;
-        let out = graph.add(&names.of("H_active"), self.architecture.head_activation.op(), &[out])?;
+        let out = self.linear(graph, "H_linear", x, weights, None)?;
+        let out = graph.add("H_active", self.architecture.head_activation.op(), &[out])?;
         let gain = self.weight(graph, "g_head", (Slot::Weight("g_head"), None))?.0;
         let bias = self.weight(graph, "beta_head", (Slot::Weight("beta_head"), None))?.0;
-        graph.add(&names.of("H"), self.norm_op(), &[out, gain, bias])
+        graph.add("H", self.norm_op(), &[out, gain, bias])
     }
 }
 
@@ -668,7 +569,7 @@ impl LayerBuilder<'_> {
             qkv,
             past,
             is_removed: &|head| removed_heads.contains(&head),
-            by_mean: self.removal == Removal::Mean,
+            by_mean: self.edits.removal == Removal::Mean,
             steps: self.steps,
         };
         let (joined, cache) = heads_inside(self.graph, &recipe, inputs)?;
@@ -696,7 +597,7 @@ impl LayerBuilder<'_> {
 
     /// A mask that hides the first token from all queries but its own, where it is taken out.
     fn mask_of_first(&mut self, recipe: &mut Recipe, queries: usize, past: usize) -> Result<()> {
-        if !self.without_first {
+        if !self.edits.without_first {
             return Ok(());
         }
         recipe.mask.matrix = Some(MatrixRule::Block);

@@ -62,16 +62,20 @@ pub struct NamedWeight {
 
 /// The tensors of a model, found in a checkpoint.
 #[derive(Debug)]
-pub struct Tensors<'c> {
-    checkpoint: &'c dyn Checkpoint,
+pub struct Tensors {
+    checkpoint: Box<dyn Checkpoint>,
     places: HashMap<(Slot, Option<usize>), Place>,
     /// The weights that a token is multiplied with, layer by layer, the head last.
     products: Vec<(Slot, Option<usize>)>,
     /// True if the head is the embedding.
-    tied: bool,
-    has_head: bool,
-    ignored: Vec<String>,
-    notes: Vec<String>,
+    pub tied: bool,
+    /// True if there is a head that gives logits.
+    pub has_head: bool,
+    /// What the files have and no step reads, in words: copies, and what is known by its name alone, “mask buffers (12), by their
+    /// names”.
+    pub ignored: Vec<String>,
+    /// Remarks on what was found: a head that is tied because it is absent, or is not although the configuration says so.
+    pub notes: Vec<String>,
     /// Tensors that have been read.
     loaded: Mutex<BTreeMap<String, Tensor>>,
 }
@@ -91,15 +95,15 @@ struct Search<'a> {
     notes: Vec<String>,
 }
 
-impl<'c> Tensors<'c> {
+impl Tensors {
     /// Finds every weight of a model.
     ///
     /// # Errors
     /// If one is missing, has another shape than the configuration says, or a type that is not computed with; if there are
     /// tensors that no such model has; if two names mean the same weight.
-    pub fn find(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Result<Tensors<'c>> {
-        let tensors = find(architecture, checkpoint);
-        tensors.map_err(|error| error.in_source(checkpoint.name()))
+    pub fn find(architecture: &Architecture, checkpoint: impl Checkpoint + 'static) -> Result<Tensors> {
+        let name = checkpoint.name().to_string();
+        find(architecture, Box::new(checkpoint)).map_err(|error| error.in_source(name))
     }
 
     /// A weight, wherever it is. In a model with a tied head, `W_U` is `W_E`.
@@ -142,33 +146,12 @@ impl<'c> Tensors<'c> {
         self.places.contains_key(&(slot, layer))
     }
 
-    /// Returns true if there is a head that gives logits.
-    pub fn has_head(&self) -> bool {
-        self.has_head
-    }
-
-    /// Returns true if the head is the embedding.
-    pub fn is_tied(&self) -> bool {
-        self.tied
-    }
-
     /// The type of the embedding, in which the model is run by those who published it.
     ///
     /// # Errors
     /// If it cannot be found.
     pub fn dtype(&self) -> Result<Dtype> {
         Ok(self.stored(Slot::Weight("W_E"), None)?.tensor.dtype())
-    }
-
-    /// What the files have and no step reads, in words: copies, and what is known by its name alone, “mask buffers (12), by their
-    /// names”.
-    pub fn ignored(&self) -> &[String] {
-        &self.ignored
-    }
-
-    /// Remarks on what was found: a head that is tied because it is absent, or is not although the configuration says so.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     /// The number of weights that a token is multiplied with: all matrices of the layers and of the head, and not the tables of
@@ -185,8 +168,7 @@ impl<'c> Tensors<'c> {
             slot => matches!(slot, Slot::Weight("W_P" | "W_T")),
         };
         let bytes = |place: &Place| {
-            let entry = self.checkpoint.entry(&place.name);
-            entry.map_or(0, |entry| {
+            self.checkpoint.entry(&place.name).map_or(0, |entry| {
                 entry.count().saturating_mul(entry.dtype.map_or(8, |dtype| dtype.size() as u64))
             })
         };
@@ -219,7 +201,7 @@ impl<'c> Tensors<'c> {
     }
 }
 
-fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Result<Tensors<'c>> {
+fn find(architecture: &Architecture, checkpoint: Box<dyn Checkpoint>) -> Result<Tensors> {
     let family = architecture.model.family;
     let mut found = BTreeMap::new();
     for name in checkpoint.names() {
@@ -231,7 +213,7 @@ fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Resu
     }
     let mut search = Search {
         architecture,
-        checkpoint,
+        checkpoint: &*checkpoint,
         found,
         places: HashMap::new(),
         listed: Vec::new(),
@@ -263,14 +245,15 @@ fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Resu
     }
     search.check_missing()?;
     let ignored = search.ignored()?;
+    let Search { listed, places, notes, .. } = search;
     Ok(Tensors {
         checkpoint,
-        products: products(search.listed, tied),
-        places: search.places,
+        products: products(listed, tied),
+        places,
         tied,
         has_head,
         ignored,
-        notes: search.notes,
+        notes,
         loaded: Mutex::default(),
     })
 }
@@ -368,7 +351,7 @@ impl Search<'_> {
 
     /// Leaves out a tensor, listed and in the file, that has the numbers of another one.
     fn is_copy(&mut self, (listed, name): (&str, &str), other: &str) -> Result<bool> {
-        let is_copy = self.checkpoint.same_numbers(name, other)?;
+        let is_copy = same_numbers(self.checkpoint, name, other)?;
         if is_copy {
             self.found.remove(listed);
             self.copies.push(format!("`{name}`, a copy of `{other}`"));
@@ -514,24 +497,13 @@ pub trait Checkpoint: Debug + Send + Sync {
     /// # Errors
     /// If there is none of this name, or its type is not computed with.
     fn tensor(&self, name: &str) -> Result<Tensor>;
-
-    /// Returns true if two tensors have the same dimensions and the same numbers, of which a part at a time is read.
-    ///
-    /// # Errors
-    /// Those of [`Checkpoint::tensor`], and if the numbers cannot be read.
-    fn same_numbers(&self, name: &str, other: &str) -> Result<bool> {
-        same_numbers(self, name, other)
-    }
 }
 
 /// At most this many numbers of a tensor, or one row, are in memory while two are compared.
 const COMPARED: usize = 1 << 18;
 
-/// [`Checkpoint::same_numbers`], for a checkpoint that remembers the answer.
-///
-/// # Errors
-/// Those of [`Checkpoint::same_numbers`].
-pub fn same_numbers<C: Checkpoint + ?Sized>(checkpoint: &C, name: &str, other: &str) -> Result<bool> {
+/// Whether two tensors have the same dimensions and the same numbers, of which a part at a time is read.
+fn same_numbers(checkpoint: &dyn Checkpoint, name: &str, other: &str) -> Result<bool> {
     let dims = |name: &str| checkpoint.entry(name).map(|entry| &entry.dims);
     if dims(name) != dims(other) || dims(name).is_some_and(|dims| dims.len() > 2) {
         return Ok(false);
@@ -628,7 +600,7 @@ impl WeightReading {
     ///
     /// # Errors
     /// If one cannot be read from its file.
-    pub fn of(tensors: &Tensors<'_>) -> Result<WeightReading> {
+    pub fn of(tensors: &Tensors) -> Result<WeightReading> {
         Ok(WeightReading { weights: tensors.product_weights()? })
     }
 

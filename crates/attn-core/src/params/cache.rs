@@ -26,34 +26,13 @@ pub struct Cache {
     pub bytes: u64,
 }
 
-/// The way in which the query heads of a layer share their keys and values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sharing {
-    /// MHA: each query head has its own, G = H.
-    MultiHead,
-    /// GQA: several query heads share one, 1 < G < H.
-    GroupedQuery,
-    /// MQA: all query heads share one, G = 1.
-    MultiQuery,
-}
-
-impl Sharing {
-    /// The sharing of this model. A single head counts as multi-head.
-    pub fn of(model: &Model) -> Sharing {
-        match model.key_value_heads {
-            heads if heads == model.query_heads => Sharing::MultiHead,
-            1 => Sharing::MultiQuery,
-            _ => Sharing::GroupedQuery,
-        }
-    }
-
-    /// The usual abbreviation.
-    pub fn name(self) -> &'static str {
-        match self {
-            Sharing::MultiHead => "MHA",
-            Sharing::GroupedQuery => "GQA",
-            Sharing::MultiQuery => "MQA",
-        }
+/// The usual abbreviation of the way in which the query heads of a layer share their keys and values: MHA if each has its own, MQA if
+/// all share one, GQA between. A single head counts as MHA.
+fn sharing(model: &Model) -> &'static str {
+    match model.key_value_heads {
+        heads if heads == model.query_heads => "MHA",
+        1 => "MQA",
+        _ => "GQA",
     }
 }
 
@@ -139,12 +118,16 @@ pub fn cache(model: &Model, context: u64, element_bytes: u64) -> Result<Cache> {
 }
 
 /// The cache of the model as it is, and as it would be with a key/value head for every query head (MHA) and with a single one
-/// (MQA); the model's own is among them under its own name, most heads first. With compressed keys and values there is nothing
+/// (MQA), each under the usual abbreviation; the model's own is among them, most heads first. With compressed keys and values there is nothing
 /// to compare: all heads share the cache.
 ///
 /// # Errors
 /// Those of [`cache`].
-pub fn caches_by_sharing(model: &Model, context: u64, element_bytes: u64) -> Result<Vec<(Sharing, Cache)>> {
+pub fn caches_by_sharing(
+    model: &Model,
+    context: u64,
+    element_bytes: u64,
+) -> Result<Vec<(&'static str, Cache)>> {
     if model.latent.is_some() {
         return Ok(Vec::new());
     }
@@ -153,8 +136,8 @@ pub fn caches_by_sharing(model: &Model, context: u64, element_bytes: u64) -> Res
     heads
         .into_iter()
         .map(|key_value_heads| {
-            let shared = model.with_key_value_heads(key_value_heads)?;
-            Ok((Sharing::of(&shared), cache(&shared, context, element_bytes)?))
+            let shared = Model { key_value_heads, ..model.clone() };
+            Ok((sharing(&shared), cache(&shared, context, element_bytes)?))
         })
         .collect()
 }

@@ -342,22 +342,7 @@ fn experts(fields: &mut Fields, family: Family, layers: u64, intermediate: u64) 
             ..plain
         },
         Family::DeepseekV2 | Family::DeepseekV3 => return deepseek_experts(fields, family, plain),
-        Family::HeadByHead
-        | Family::Gpt2
-        | Family::Llama
-        | Family::Mistral
-        | Family::Qwen2
-        | Family::Qwen3
-        | Family::Gemma
-        | Family::Gemma2
-        | Family::Gemma3
-        | Family::Phi3
-        | Family::GptNeox
-        | Family::Olmo2
-        | Family::SmolLm3
-        | Family::Opt
-        | Family::Bert
-        | Family::AttnSmall => return Ok(None),
+        _ => return Ok(None),
     }))
 }
 
@@ -387,21 +372,14 @@ fn deepseek_experts(fields: &mut Fields, family: Family, plain: Experts) -> Resu
 /// Qwen's: every n-th layer has experts, except those of a list.
 fn sparse_layers(fields: &mut Fields, layers: u64) -> Result<u64> {
     let step = fields.size_or("decoder_sparse_step", 1, "")?;
-    let mut dense: Vec<u64> = match fields.object.get("mlp_only_layers") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(listed)) => {
-            let number = |entry: &Value| {
-                entry.as_u64().ok_or_else(|| {
-                    Error::new(format!("an entry of `mlp_only_layers` is {}", as_written(entry)))
-                        .help("layers are whole numbers from 0")
-                })
-            };
-            listed.iter().map(number).collect::<Result<_>>()?
-        }
-        Some(other) => {
-            return Err(Error::new(format!("`mlp_only_layers` is {}, not a list", as_written(other))));
-        }
+    let number = |entry: &Value| {
+        entry.as_u64().ok_or_else(|| {
+            Error::new(format!("an entry of `mlp_only_layers` is {}", as_written(entry)))
+                .help("layers are whole numbers from 0")
+        })
     };
+    let listed = fields.list("mlp_only_layers")?.unwrap_or_default();
+    let mut dense: Vec<u64> = listed.iter().map(number).collect::<Result<_>>()?;
     dense.sort_unstable();
     dense.dedup();
     let taken = dense.iter().filter(|&&layer| layer < layers && (layer + 1).is_multiple_of(step)).count();

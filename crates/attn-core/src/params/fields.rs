@@ -24,7 +24,21 @@ pub(crate) struct Fields<'a> {
     pub assumed: Vec<AssumedValue>,
 }
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
+    /// The value of a field, or nothing if it is missing or null.
+    pub fn stated(&self, key: &str) -> Option<&'a Value> {
+        self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    /// The entries of a list, or nothing if it is missing or null.
+    pub fn list(&self, key: &str) -> Result<Option<&'a [Value]>> {
+        match self.stated(key) {
+            None => Ok(None),
+            Some(Value::Array(listed)) => Ok(Some(listed)),
+            Some(other) => Err(Error::new(format!("`{key}` is {}, not a list", as_written(other)))),
+        }
+    }
+
     /// A size that must be there.
     pub fn size(&mut self, key: &str) -> Result<u64> {
         self.optional_size(key)?.ok_or_else(|| {
@@ -45,34 +59,27 @@ impl Fields<'_> {
 
     /// A size, or its default with the reason.
     pub fn size_or(&mut self, key: &str, usual: u64, why: &str) -> Result<u64> {
-        Ok(match self.optional_size(key)? {
-            Some(stated) => stated,
-            None => self.assume(key, usual, format!("{usual}{why}")),
-        })
+        let stated = self.optional_size(key)?;
+        Ok(stated.unwrap_or_else(|| self.assume(key, usual, format!("{usual}{why}"))))
     }
 
     /// A whole number that may be 0, or its default.
     pub fn whole_or(&mut self, key: &str, usual: u64) -> Result<u64> {
-        match self.object.get(key) {
-            Some(Value::Number(number)) if number.as_u64() == Some(0) => Ok(0),
-            _ => self.size_or(key, usual, ""),
-        }
+        let stated = self.whole_or_none(key)?;
+        Ok(stated.unwrap_or_else(|| self.assume(key, usual, usual.to_string())))
     }
 
     /// A whole number that may be 0, or nothing if it is missing or null.
     pub fn whole_or_none(&self, key: &str) -> Result<Option<u64>> {
-        match self.object.get(key) {
-            Some(Value::Number(number)) if number.as_u64() == Some(0) => Ok(Some(0)),
+        match self.stated(key).and_then(Value::as_u64) {
+            Some(0) => Ok(Some(0)),
             _ => self.optional_size(key),
         }
     }
 
     /// A size, or nothing if it is missing or null.
     pub fn optional_size(&self, key: &str) -> Result<Option<u64>> {
-        let value = match self.object.get(key) {
-            None | Some(Value::Null) => return Ok(None),
-            Some(value) => value,
-        };
+        let Some(value) = self.stated(key) else { return Ok(None) };
         match value.as_u64() {
             Some(size) if size > 0 => Ok(Some(size)),
             _ => Err(Error::new(format!("`{key}` is {}, not a size", as_written(value)))
@@ -92,8 +99,8 @@ impl Fields<'_> {
 
     /// A truth value, or its default.
     pub fn flag(&self, key: &str, usual: bool) -> Result<bool> {
-        match self.object.get(key) {
-            None | Some(Value::Null) => Ok(usual),
+        match self.stated(key) {
+            None => Ok(usual),
             Some(Value::Bool(stated)) => Ok(*stated),
             Some(other) => {
                 Err(Error::new(format!("`{key}` is {}", as_written(other))).help("it must be true or false"))
@@ -104,32 +111,24 @@ impl Fields<'_> {
     /// Like [`Fields::flag`], and records the default if the field is missing.
     pub fn flag_stated(&mut self, key: &str, usual: bool) -> Result<bool> {
         let flag = self.flag(key, usual)?;
-        Ok(match self.object.get(key) {
-            None | Some(Value::Null) => self.assume(key, flag, flag.to_string()),
-            Some(_) => flag,
-        })
+        Ok(if self.stated(key).is_none() { self.assume(key, flag, flag.to_string()) } else { flag })
     }
 
     /// A number, or nothing if it is missing or null.
     pub fn optional_number(&self, key: &str) -> Result<Option<f64>> {
-        match self.object.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => value.as_f64().map(Some).ok_or_else(|| not_a_number(key, value)),
-        }
+        self.stated(key).map(|value| number(key, value)).transpose()
     }
 
     /// A number, or its default, which is recorded.
     pub fn number_or(&mut self, key: &str, usual: f64) -> Result<f64> {
-        Ok(match self.optional_number(key)? {
-            Some(stated) => stated,
-            None => self.assume(key, usual, usual.to_string()),
-        })
+        let stated = self.optional_number(key)?;
+        Ok(stated.unwrap_or_else(|| self.assume(key, usual, usual.to_string())))
     }
 
     /// A text, or its default, which is recorded.
     pub fn text_or(&mut self, key: &str, usual: &str) -> Result<String> {
-        match self.object.get(key) {
-            None | Some(Value::Null) => Ok(self.assume(key, usual.to_string(), format!("`{usual}`"))),
+        match self.stated(key) {
+            None => Ok(self.assume(key, usual.to_string(), format!("`{usual}`"))),
             Some(Value::String(stated)) => Ok(stated.clone()),
             Some(other) => Err(Error::new(format!("`{key}` is {}, not a text", as_written(other)))
                 .help("write it in quotation marks, as the family's own files do")),
@@ -174,10 +173,12 @@ pub(super) fn divided((field, width): (&str, u64), (heads_field, heads): (&str, 
     Ok(width / heads)
 }
 
-/// The error for a field that holds no number.
-pub(crate) fn not_a_number(key: &str, value: &Value) -> Error {
-    Error::new(format!("`{key}` is {}, not a number", as_written(value)))
-        .help("write it as a number such as 10000.0, without quotes")
+/// The number that a field, or an entry of its list, holds.
+pub(crate) fn number(key: &str, value: &Value) -> Result<f64> {
+    value.as_f64().ok_or_else(|| {
+        Error::new(format!("`{key}` is {}, not a number", as_written(value)))
+            .help("write it as a number such as 10000.0, without quotes")
+    })
 }
 
 // The layers that a configuration names: those with a sliding window, those with rotary positions.
@@ -293,16 +294,10 @@ fn by_rule(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<SomeLay
 
 /// The layers of SmolLM3 whose queries and keys are rotated: in `no_rope_layers` these have a 1.
 pub(crate) fn rotated_layers(fields: &mut Fields, layers: u64) -> Result<SomeLayers> {
-    let listed = match fields.object.get("no_rope_layers") {
-        None | Some(Value::Null) => {
-            let nth = fields.size_or("no_rope_layer_interval", 4, "")?;
-            let said = format!("no position in every layer whose number {nth} divides");
-            return Ok(fields.assume("no_rope_layers", SomeLayers::AllButEach(nth), said));
-        }
-        Some(Value::Array(listed)) => listed,
-        Some(other) => {
-            return Err(Error::new(format!("`no_rope_layers` is {}, not a list", as_written(other))));
-        }
+    let Some(listed) = fields.list("no_rope_layers")? else {
+        let nth = fields.size_or("no_rope_layer_interval", 4, "")?;
+        let said = format!("no position in every layer whose number {nth} divides");
+        return Ok(fields.assume("no_rope_layers", SomeLayers::AllButEach(nth), said));
     };
     same_length("no_rope_layers", listed.len(), layers)?;
     let mark = |(i, entry): (usize, &Value)| match entry.as_u64() {
@@ -315,11 +310,7 @@ pub(crate) fn rotated_layers(fields: &mut Fields, layers: u64) -> Result<SomeLay
 
 /// The layers with a window according to the list `layer_types`; `None` without such a list.
 fn layer_types(fields: &Fields, layers: u64) -> Result<Option<Vec<bool>>> {
-    let listed = match fields.object.get("layer_types") {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Array(listed)) => listed,
-        Some(other) => return Err(Error::new(format!("`layer_types` is {}, not a list", as_written(other)))),
-    };
+    let Some(listed) = fields.list("layer_types")? else { return Ok(None) };
     same_length("layer_types", listed.len(), layers)?;
     let is_windowed = |(i, entry): (usize, &Value)| match entry.as_str() {
         Some("sliding_attention") => Ok(true),

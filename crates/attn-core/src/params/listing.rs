@@ -36,7 +36,7 @@ const OUTPUT: [&str; 2] = ["W_O", "b_O"];
 const GATE: [&str; 2] = ["W_gate", "b_gate"];
 const UP: [&str; 2] = ["W_up", "b_up"];
 const DOWN: [&str; 2] = ["W_down", "b_down"];
-const THREE: Dimension = Dimension { symbol: "3", value: 3 };
+const THREE: Dimension = Dimension::of("3", 3);
 
 /// A linear layer: its matrix and, where it has one, its bias as wide as the matrix's columns.
 fn linear(
@@ -75,7 +75,7 @@ fn embedding(model: &Model, name: &str) -> Vec<Weight> {
 /// A row for each position, where those are learned.
 fn learned_positions(model: &Model, name: &str) -> Vec<Weight> {
     let Positions::Learned(value) = model.positions else { return Vec::new() };
-    let n_ctx = Dimension { symbol: "n_ctx", value };
+    let n_ctx = Dimension::of("n_ctx", value);
     vec![Weight::matrix(ModelPart::Embedding, "W_P", name, n_ctx, model.dimensions().d)]
 }
 
@@ -252,7 +252,7 @@ fn attn_small(model: &Model) -> Vec<Weight> {
 fn phi3_attention(model: &Model) -> Vec<Weight> {
     let (n, part) = (model.dimensions(), ModelPart::Attention);
     let value = model.query_heads.saturating_add(2 * model.key_value_heads);
-    let all = [Dimension { symbol: "(H+2G)", value }, n.d_k];
+    let all = [Dimension::of("(H+2G)", value), n.d_k];
     let listed = [
         linear(part, ALL_THREE, "model.layers.*.self_attn.qkv_proj", (n.d, all), false),
         linear(part, OUTPUT, "model.layers.*.self_attn.o_proj", ([n.query_heads, n.d_v], n.d), false),
@@ -263,7 +263,7 @@ fn phi3_attention(model: &Model) -> Vec<Weight> {
 /// Phi-3's MLP: the gate and the way up side by side in one matrix.
 fn phi3_mlp(model: &Model) -> Vec<Weight> {
     let (n, part) = (model.dimensions(), ModelPart::Mlp);
-    let both = [Dimension { symbol: "2", value: 2 }, n.d_ff];
+    let both = [Dimension::of("2", 2), n.d_ff];
     let listed = vec![
         Weight::matrix(part, "W_gate W_up", "model.layers.*.mlp.gate_up_proj.weight", n.d, both),
         Weight::matrix(part, "W_down", "model.layers.*.mlp.down_proj.weight", n.d_ff, n.d),
@@ -299,11 +299,11 @@ fn opt(model: &Model) -> Vec<Weight> {
     let (n, biases) = (model.dimensions(), model.biases);
     let (embedding, attention, mlp) = (ModelPart::Embedding, ModelPart::Attention, ModelPart::Mlp);
     let (heads, values) = ([n.query_heads, n.d_k], [n.query_heads, n.d_v]);
-    let width = model.embedding_width.map_or(n.d, |value| Dimension { symbol: "d_E", value });
+    let width = model.embedding_width.map_or(n.d, |value| Dimension::of("d_E", value));
     let mut listed =
         vec![Weight::matrix(embedding, "W_E", "model.decoder.embed_tokens.weight", n.vocabulary, width)];
     if let Positions::Learned(positions) = model.positions {
-        let rows = Dimension { symbol: "(n_ctx+2)", value: positions.saturating_add(2) };
+        let rows = Dimension::of("(n_ctx+2)", positions.saturating_add(2));
         listed.push(Weight::matrix(embedding, "W_P", "model.decoder.embed_positions.weight", rows, n.d));
     }
     if model.embedding_width.is_some() {
@@ -342,8 +342,7 @@ fn opt(model: &Model) -> Vec<Weight> {
 fn bert(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
     let types = model.token_types.map(|value| {
-        let (name, rows) =
-            ("bert.embeddings.token_type_embeddings.weight", Dimension { symbol: "n_types", value });
+        let (name, rows) = ("bert.embeddings.token_type_embeddings.weight", Dimension::of("n_types", value));
         Weight::matrix(ModelPart::Embedding, "W_T", name, rows, n.d)
     });
     let listed = [
@@ -376,7 +375,7 @@ fn bert_layer(model: &Model) -> Vec<Weight> {
 /// The router, its experts, and the expert that works on every token, in the layers that have them.
 fn experts(model: &Model, experts: &Experts) -> Vec<Weight> {
     let d = model.dimensions().d;
-    let named = |symbol, value| Dimension { symbol, value };
+    let named = Dimension::of;
     let (layers, number) = (named("L_moe", experts.layers), named("E", experts.number));
     let (part, width) = (ModelPart::Mlp, named("d_e", experts.width));
     let (block, [gate, up, down]) = match model.family {
@@ -417,14 +416,14 @@ fn experts(model: &Model, experts: &Experts) -> Vec<Weight> {
 fn dense_layers(model: &Model) -> Dimension {
     match &model.experts {
         None => model.dimensions().layers,
-        Some(experts) => Dimension { symbol: "L_dense", value: model.layers.saturating_sub(experts.layers) },
+        Some(experts) => Dimension::of("L_dense", model.layers.saturating_sub(experts.layers)),
     }
 }
 
 /// Latent attention: down to d_c and d_R, and from d_c up to every head's keys and values.
 fn latent_attention(model: &Model, latent: &Latent) -> Vec<Weight> {
     let n = model.dimensions();
-    let named = |symbol, value| Dimension { symbol, value };
+    let named = Dimension::of;
     let heads = n.query_heads;
     let matrix = |symbol, name: &str, rows: Extent, cols: Extent| {
         let name = format!("model.layers.*.self_attn.{name}.weight");

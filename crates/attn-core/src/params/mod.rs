@@ -6,11 +6,11 @@
 //!
 //! # To add a model family
 //!
-//! The compiler asks for steps 1 to 3 as soon as [`Family`] has a new variant.
+//! The compiler asks for step 1 as soon as [`Family`] has a new variant.
 //!
-//! 1. `model.rs`: the variant, its name for the user, and its `model_type`.
-//! 2. `model.rs`: its architecture; for one that is built like Llama, its defaults.
-//! 3. `config.rs`: its experts, or that it has none; if it compresses keys and values, its sizes in `latent`, and if its
+//! 1. `model.rs`: the variant, its name for the user, its `model_type` and its architecture.
+//! 2. `model.rs`: for one that is built like Llama, its defaults.
+//! 3. `config.rs`: its experts, if it has some; if it compresses keys and values, its sizes in `latent`, and if its
 //!    configuration has parts that are not counted, a note in `left_out`.
 //! 4. For an architecture of its own: a reader in `config.rs` and a listing in `listing.rs`; for other names of experts, `experts`
 //!    there; for an encoder, `Model::is_encoder`.
@@ -28,7 +28,7 @@
 //! assert_eq!(listed[0].figures(), "50257 × 768");
 //!
 //! let counts = Counts::of(&listed)?;
-//! assert_eq!(counts.total(), 124_439_808);
+//! assert_eq!(counts.total, 124_439_808);
 //! let share = counts.share(counts.part(ModelPart::Attention));
 //! assert_eq!(format!("{:.1} %", 100.0 * share), "22.8 %");
 //! # Ok::<(), attn_core::error::Error>(())
@@ -44,7 +44,7 @@ mod weight;
 
 pub use crate::attention::WeightLayout;
 pub use built_in::{BuiltIn, built_in, named};
-pub use cache::{Cache, Sharing, cache, caches_by_sharing};
+pub use cache::{Cache, cache, caches_by_sharing};
 pub use config::check_length as check_config_length;
 pub use listing::weights;
 pub use model::{

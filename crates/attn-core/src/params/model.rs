@@ -218,16 +218,6 @@ impl Positions {
 }
 
 impl Model {
-    /// This model with another number of key/value heads, for comparing MHA, GQA and MQA.
-    ///
-    /// # Errors
-    /// If `key_value_heads` is 0 or does not divide the query heads.
-    pub fn with_key_value_heads(&self, key_value_heads: u64) -> Result<Model> {
-        let model = Model { key_value_heads, ..self.clone() };
-        model.check()?;
-        Ok(model)
-    }
-
     /// Returns true if each token sees all others and no token is generated: there is no key/value cache.
     pub fn is_encoder(&self) -> bool {
         !self.causal
@@ -277,7 +267,7 @@ impl Model {
     }
 
     pub(super) fn dimensions(&self) -> Dimensions {
-        let named = |symbol, value| Dimension { symbol, value };
+        let named = Dimension::of;
         Dimensions {
             layers: named("L", self.layers),
             d: named("d", self.hidden),
@@ -341,42 +331,47 @@ pub enum Family {
 }
 
 impl Family {
-    /// The name that is shown to the user, and the `model_type` of its configurations; none for a count that no configuration
-    /// describes. `gemma3` wraps a `gemma3_text` and is unwrapped first.
-    fn names(self) -> (&'static str, &'static [&'static str]) {
+    /// The name that is shown to the user, the `model_type` of its configurations (none for a count that no configuration describes), and
+    /// its architecture. `gemma3` wraps a `gemma3_text` and is unwrapped first.
+    fn facts(self) -> (&'static str, &'static [&'static str], Architecture) {
         match self {
-            Family::HeadByHead => ("head by head", &[]),
-            Family::Gpt2 => ("GPT-2", &["gpt2"]),
-            Family::Llama => ("Llama", &["llama"]),
-            Family::Mistral => ("Mistral", &["mistral"]),
-            Family::Qwen2 => ("Qwen2", &["qwen2"]),
-            Family::Qwen3 => ("Qwen3", &["qwen3"]),
-            Family::Gemma => ("Gemma", &["gemma"]),
-            Family::Gemma2 => ("Gemma 2", &["gemma2"]),
-            Family::Gemma3 => ("Gemma 3", &["gemma3", "gemma3_text"]),
-            Family::Mixtral => ("Mixtral", &["mixtral"]),
-            Family::Qwen2Moe => ("Qwen2 MoE", &["qwen2_moe"]),
-            Family::Qwen3Moe => ("Qwen3 MoE", &["qwen3_moe"]),
-            Family::DeepseekV2 => ("DeepSeek V2", &["deepseek_v2"]),
-            Family::DeepseekV3 => ("DeepSeek V3", &["deepseek_v3"]),
-            Family::Phi3 => ("Phi-3", &["phi3"]),
-            Family::GptNeox => ("GPT-NeoX", &["gpt_neox"]),
-            Family::Olmo2 => ("OLMo 2", &["olmo2"]),
-            Family::SmolLm3 => ("SmolLM3", &["smollm3"]),
-            Family::Opt => ("OPT", &["opt"]),
-            Family::Bert => ("BERT", &["bert"]),
-            Family::AttnSmall => ("attn-small", &["attn-small"]),
+            Family::HeadByHead => ("head by head", &[], Architecture::HeadByHead),
+            Family::Gpt2 => ("GPT-2", &["gpt2"], Architecture::Gpt2),
+            Family::Llama => ("Llama", &["llama"], Architecture::Llama(&LLAMA)),
+            Family::Mistral => ("Mistral", &["mistral"], Architecture::Llama(&MISTRAL)),
+            Family::Qwen2 => ("Qwen2", &["qwen2"], Architecture::Llama(&QWEN2)),
+            Family::Qwen3 => ("Qwen3", &["qwen3"], Architecture::Llama(&QWEN3)),
+            Family::Gemma => ("Gemma", &["gemma"], Architecture::Llama(&GEMMA)),
+            Family::Gemma2 => ("Gemma 2", &["gemma2"], Architecture::Llama(&GEMMA2)),
+            Family::Gemma3 => ("Gemma 3", &["gemma3", "gemma3_text"], Architecture::Llama(&GEMMA3)),
+            Family::Mixtral => ("Mixtral", &["mixtral"], Architecture::Llama(&MIXTRAL)),
+            Family::Qwen2Moe => ("Qwen2 MoE", &["qwen2_moe"], Architecture::Llama(&QWEN2_MOE)),
+            Family::Qwen3Moe => ("Qwen3 MoE", &["qwen3_moe"], Architecture::Llama(&QWEN3_MOE)),
+            Family::DeepseekV2 => ("DeepSeek V2", &["deepseek_v2"], Architecture::Llama(&LLAMA)),
+            Family::DeepseekV3 => ("DeepSeek V3", &["deepseek_v3"], Architecture::Llama(&LLAMA)),
+            Family::Phi3 => ("Phi-3", &["phi3"], Architecture::Llama(&PHI3)),
+            Family::GptNeox => ("GPT-NeoX", &["gpt_neox"], Architecture::GptNeox),
+            Family::Olmo2 => ("OLMo 2", &["olmo2"], Architecture::Llama(&OLMO2)),
+            Family::SmolLm3 => ("SmolLM3", &["smollm3"], Architecture::Llama(&SMOLLM3)),
+            Family::Opt => ("OPT", &["opt"], Architecture::Opt),
+            Family::Bert => ("BERT", &["bert"], Architecture::Bert),
+            Family::AttnSmall => ("attn-small", &["attn-small"], Architecture::AttnSmall),
         }
     }
 
     /// The name that is shown to the user.
     pub fn name(self) -> &'static str {
-        self.names().0
+        self.facts().0
+    }
+
+    /// The architecture that its configurations are read by and its weights are listed by.
+    pub(crate) fn architecture(self) -> Architecture {
+        self.facts().2
     }
 
     /// Each `model_type` that is read, with its family, in the order of the enum.
     pub(crate) fn by_model_type() -> impl Iterator<Item = (&'static str, Family)> {
-        Family::iter().flat_map(|family| family.names().1.iter().map(move |name| (*name, family)))
+        Family::iter().flat_map(|family| family.facts().1.iter().map(move |name| (*name, family)))
     }
 }
 
@@ -541,31 +536,4 @@ pub(crate) enum Architecture {
     Bert,
     /// That of the small models that this program trains.
     AttnSmall,
-}
-
-impl Family {
-    /// The family's architecture.
-    pub(crate) fn architecture(self) -> Architecture {
-        match self {
-            Family::HeadByHead => Architecture::HeadByHead,
-            Family::Gpt2 => Architecture::Gpt2,
-            Family::GptNeox => Architecture::GptNeox,
-            Family::Opt => Architecture::Opt,
-            Family::Bert => Architecture::Bert,
-            Family::AttnSmall => Architecture::AttnSmall,
-            Family::Llama | Family::DeepseekV2 | Family::DeepseekV3 => Architecture::Llama(&LLAMA),
-            Family::Mixtral => Architecture::Llama(&MIXTRAL),
-            Family::Qwen2Moe => Architecture::Llama(&QWEN2_MOE),
-            Family::Qwen3Moe => Architecture::Llama(&QWEN3_MOE),
-            Family::Phi3 => Architecture::Llama(&PHI3),
-            Family::Olmo2 => Architecture::Llama(&OLMO2),
-            Family::SmolLm3 => Architecture::Llama(&SMOLLM3),
-            Family::Mistral => Architecture::Llama(&MISTRAL),
-            Family::Qwen2 => Architecture::Llama(&QWEN2),
-            Family::Qwen3 => Architecture::Llama(&QWEN3),
-            Family::Gemma => Architecture::Llama(&GEMMA),
-            Family::Gemma2 => Architecture::Llama(&GEMMA2),
-            Family::Gemma3 => Architecture::Llama(&GEMMA3),
-        }
-    }
 }

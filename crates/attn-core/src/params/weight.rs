@@ -50,6 +50,12 @@ pub struct Dimension {
     pub value: u64,
 }
 
+impl Dimension {
+    pub(super) const fn of(symbol: &'static str, value: u64) -> Dimension {
+        Dimension { symbol, value }
+    }
+}
+
 /// A product of dimensions: `H·d_k`. The empty product is 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent(Vec<Dimension>);
@@ -207,11 +213,6 @@ impl Weight {
         Ok(Weight { count, active, ..self })
     }
 
-    /// The shape in letters: `d × H·d_k`, or `d` for a vector.
-    pub fn shape_formula(&self) -> String {
-        self.shape(Extent::to_string)
-    }
-
     /// The count in letters: `L · (d × H·d_k)`.
     pub fn formula(&self) -> String {
         self.product(Extent::to_string, |dimension| dimension.symbol.to_string())
@@ -246,15 +247,11 @@ impl Weight {
         [Some(&self.copies), Some(&self.rows), self.cols.as_ref()].into_iter().flatten()
     }
 
-    fn shape(&self, write: impl Fn(&Extent) -> String) -> String {
-        match &self.cols {
+    fn product(&self, write: impl Fn(&Extent) -> String, factor: impl Fn(&Dimension) -> String) -> String {
+        let shape = match &self.cols {
             Some(cols) => format!("{} × {}", write(&self.rows), write(cols)),
             None => write(&self.rows),
-        }
-    }
-
-    fn product(&self, write: impl Fn(&Extent) -> String, factor: impl Fn(&Dimension) -> String) -> String {
-        let shape = self.shape(write);
+        };
         let copies: Vec<String> = self.copies.0.iter().map(factor).collect();
         match (copies.is_empty(), &self.cols) {
             (true, _) => shape,
@@ -275,9 +272,12 @@ pub(super) fn too_many(what: &str) -> Error {
 /// The number of parameters, in total and by part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
-    total: u64,
-    active: u64,
-    by_part: Vec<(ModelPart, u64)>,
+    /// All parameters.
+    pub total: u64,
+    /// The parameters that one token uses: of the experts only those that the router picks.
+    pub active: u64,
+    /// The parameters of every part, in the order of [`ModelPart::all`]; a part without any has 0.
+    pub by_part: Vec<(ModelPart, u64)>,
 }
 
 impl Counts {
@@ -298,21 +298,6 @@ impl Counts {
         let active = weights.iter().map(|weight| u128::from(weight.active)).sum::<u128>();
         let total = sum(None)?;
         Ok(Counts { total, active: u64::try_from(active).unwrap_or(total), by_part })
-    }
-
-    /// All parameters.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// The parameters that one token uses: of the experts only those that the router picks.
-    pub fn active(&self) -> u64 {
-        self.active
-    }
-
-    /// The parameters of every part, in the order of [`ModelPart::all`]; a part without any has 0.
-    pub fn by_part(&self) -> &[(ModelPart, u64)] {
-        &self.by_part
     }
 
     /// The parameters of one part.

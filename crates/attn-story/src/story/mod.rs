@@ -24,8 +24,8 @@ pub use model::{
 };
 pub use model_layer::{HeadStep, ShownLayer, head_steps, model_layer};
 pub use model_text::{
-    HeadGrid, MeasuredText, Prediction, change_table, entropy_grid, head_grid, head_in_words, head_letter,
-    head_rules, heads_that_stand_out, last_token_grid, lens_in_words, lens_table, measures_table, percent,
+    MeasuredText, Prediction, change_table, entropy_grid, head_grid, head_in_words, head_letter, head_rules,
+    heads_that_stand_out, last_token_grid, lens_in_words, lens_table, measures_table, percent,
     position_table, prediction_table, stand_out_title, survey_table,
 };
 pub use porting::porting;

@@ -206,12 +206,6 @@ fn bar(share: f64) -> String {
 
 // A grid of layers and heads, one cell for each head.
 
-/// The heads of all layers.
-pub struct HeadGrid<'a> {
-    /// The measures of each layer's heads.
-    pub layers: &'a [Vec<HeadMeasures>],
-}
-
 /// The letter of a place that a head attends to.
 fn letter(look: Look) -> char {
     match look {
@@ -224,23 +218,23 @@ fn letter(look: Look) -> char {
 }
 
 /// One row for each layer, one cell for each head: a letter, and the mean weight in hundredths, by which it is shaded.
-pub fn head_grid(grid: &HeadGrid<'_>) -> Table {
-    grid.table(head_letter, |measures| measures.name().map(|(_, mean)| mean))
+pub fn head_grid(layers: &[Vec<HeadMeasures>]) -> Table {
+    grid(layers, head_letter, |measures| measures.name().map(|(_, mean)| mean))
 }
 
 /// One row for each layer, one column for each head: the token that the last query attends to most, and its weight in hundredths.
-pub fn last_token_grid(grid: &HeadGrid<'_>, tokens: &[String]) -> Table {
+pub fn last_token_grid(layers: &[Vec<HeadMeasures>], tokens: &[String]) -> Table {
     let cell = |measures: &HeadMeasures| {
         let (key, weight) = measures.last;
         let token = tokens.get(key).map_or("", String::as_str);
         format!("{token}\u{a0}{:.0}", 100.0 * weight)
     };
-    grid.table(cell, |measures| Some(measures.last.1))
+    grid(layers, cell, |measures| Some(measures.last.1))
 }
 
 /// One row for each layer, one column for each head: the entropy of a row of its weights, the mean over the text, in bits.
-pub fn entropy_grid(grid: &HeadGrid<'_>) -> Table {
-    grid.table(|measures| format!("{:.1}", measures.entropy), |_| None)
+pub fn entropy_grid(layers: &[Vec<HeadMeasures>]) -> Table {
+    grid(layers, |measures| format!("{:.1}", measures.entropy), |_| None)
 }
 
 /// A text on which heads are measured: its name for people, its number of tokens, and a head of it. All heads of a text have their
@@ -255,28 +249,28 @@ pub struct MeasuredText<'a> {
     pub head: &'a HeadMeasures,
 }
 
-impl HeadGrid<'_> {
-    /// A table with a row for each layer and a column for each head.
-    fn table(
-        &self,
-        cell: impl Fn(&HeadMeasures) -> String,
-        share: impl Fn(&HeadMeasures) -> Option<f64>,
-    ) -> Table {
-        let most = self.layers.iter().map(Vec::len).max().unwrap_or(0);
-        let heads: Vec<String> = (1..=most).map(|head| head.to_string()).collect();
-        let header: Vec<&str> = ["layer"].into_iter().chain(heads.iter().map(String::as_str)).collect();
-        let row = |(layer, heads): (usize, &Vec<HeadMeasures>)| {
-            // A layer may have fewer heads than another.
-            let blank = (heads.len()..most).map(|_| String::new());
-            std::iter::once((layer + 1).to_string()).chain(heads.iter().map(&cell)).chain(blank).collect()
-        };
-        let shares = |heads: &Vec<HeadMeasures>| {
-            let blank = (heads.len()..most).map(|_| None);
-            std::iter::once(None).chain(heads.iter().map(&share)).chain(blank).collect()
-        };
-        let rows = self.layers.iter().enumerate().map(row);
-        Table::new(&header, rows).shaded_by(self.layers.iter().map(shares).collect())
-    }
+/// A table with a row for each layer and a column for each head.
+fn grid(
+    layers: &[Vec<HeadMeasures>],
+    cell: impl Fn(&HeadMeasures) -> String,
+    share: impl Fn(&HeadMeasures) -> Option<f64>,
+) -> Table {
+    let most = layers.iter().map(Vec::len).max().unwrap_or(0);
+    let heads: Vec<String> = (1..=most).map(|head| head.to_string()).collect();
+    let header: Vec<&str> = ["layer"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    // A layer may have fewer heads than another.
+    let row = |(layer, heads): (usize, &Vec<HeadMeasures>)| {
+        let mut row: Vec<String> =
+            std::iter::once((layer + 1).to_string()).chain(heads.iter().map(&cell)).collect();
+        row.resize(header.len(), String::new());
+        row
+    };
+    let shares = |heads: &Vec<HeadMeasures>| {
+        let mut shares: Vec<Option<f64>> = std::iter::once(None).chain(heads.iter().map(&share)).collect();
+        shares.resize(header.len(), None);
+        shares
+    };
+    Table::new(&header, layers.iter().enumerate().map(row)).shaded_by(layers.iter().map(shares).collect())
 }
 
 /// `p87`: the previous token, with a mean weight of 87 hundredths.

@@ -60,13 +60,8 @@ fn about(report: &PortingReport) -> Table {
 
 /// What rounding leaves, in words.
 fn rounding(report: &PortingReport) -> String {
-    let name = report.precision.name();
-    let units = report.rounding / report.precision.unit();
-    let power = match report.precision {
-        DumpPrecision::Bf16 => "2⁻⁸",
-        DumpPrecision::F16 => "2⁻¹¹",
-        DumpPrecision::F32 => "2⁻²⁴",
-    };
+    let DumpPrecision { name, unit, power, .. } = report.precision;
+    let units = report.rounding / unit;
     format!("{name}: where they agree, the largest difference is {units:.1} × {power} of the largest number")
 }
 

@@ -1,6 +1,8 @@
 //! What a step of a plan reads and does.
 
+use crate::attention::{Axis, Base, Mask, MatrixRule, WeightLayout};
 use crate::error::{Error, Result};
+use crate::graph::{Factor, Op};
 use crate::kernel::{Operand, Products, multiply_examples};
 use crate::learn::example::Batch;
 use crate::learn::number::{Number, Working, logarithm};
@@ -71,118 +73,94 @@ impl<'a, T> Reads<'a, T> {
     }
 }
 
-/// What a step of a plan does: an op of the graph, ready for a batch. Numbers that it carries are in the type of the plan; sums run
-/// from left to right, or from top to bottom, from +0.
+/// What a step of a plan does.
 #[derive(Debug)]
-pub(super) enum Action<T> {
-    /// `a b`, where either may be read as its transpose.
-    Product([bool; 2]),
-    /// The rows of a table at the ids of each example.
-    LookUp,
+pub(super) enum Action {
+    /// An op of the graph.
+    Op(Op),
     /// 1 at the target of each row, and 0 elsewhere.
     OneHot,
-    /// A block of neighbouring rows from here.
-    Rows(usize),
-    /// A block of neighbouring columns from here.
-    Columns(usize),
-    /// All inputs side by side.
-    Concatenate,
-    /// All inputs on top of each other.
-    Stack,
-    /// `aᵀ`.
-    Transpose,
-    /// The sum of all inputs, cell by cell.
-    Add,
-    Subtract,
-    Multiply,
-    Quotient,
-    /// Every cell times the single number b.
-    Times,
-    /// Every cell divided by the single number b.
-    Divide,
-    /// Every cell times this number.
-    Scale(T),
-    /// Every cell divided by this number.
-    Temperature(T),
     /// Every cell times 1 by the number of rows that count in the batch.
     ByCounted,
-    OnePlus,
-    Relu,
-    Root,
-    Logarithm,
-    /// Cells become −∞ where this pattern is true.
-    Hide(Vec<bool>),
-    /// 1 where b is 0 (or is not), and 0 elsewhere.
-    WhereZero(bool),
-    Softmax,
-    NegativeLogSoftmax,
-    SumOfRows,
-    SumOfColumns,
-    SumOfAll,
-    RepeatColumns,
-    /// Each row divided by its root mean square, with this ε.
-    RmsNorm(T),
     /// The sum over all examples of a batch, as one matrix.
     SumOfExamples,
 }
 
-impl<T: Number> Action<T> {
-    /// Computes a step for all examples.
+impl Action {
+    /// Computes a step for all examples, in the type of the plan. Sums run from left to right, or from top to bottom, from +0.
     ///
     /// # Errors
-    /// If an id is outside of its table, ids are missing, or rows do not fit.
-    pub fn run(&self, reads: Reads<'_, T>, working: &mut Working<T>, out: &mut [T]) -> Result<()> {
+    /// If an op is not computed for a batch, an id is outside of its table, ids are missing, or rows do not fit.
+    pub fn run<T: Number>(&self, reads: Reads<'_, T>, working: &mut Working<T>, out: &mut [T]) -> Result<()> {
         let (a, b, shape) = (|| reads.input(0), || reads.input(1), reads.shape);
-        match self {
-            Action::Product(transposed) => return product(&reads, *transposed, working, out),
-            Action::LookUp => return look_up(a(), &reads.batch.tokens, shape.cols, out),
+        let op = match self {
+            Action::Op(op) => op,
             Action::OneHot => return one_hot(&reads.batch.targets, shape.cols, out),
-            Action::Rows(start) => rows(a(), *start, shape, out),
-            Action::Columns(start) => columns(a(), *start, shape.cols, out),
-            Action::Concatenate => {
+            Action::ByCounted => &Op::Scale(Factor::Inverse(reads.batch.counted())),
+            Action::SumOfExamples => {
+                sums_of_examples(a(), out);
+                return Ok(());
+            }
+        };
+        match op {
+            Op::Product => return product(&reads, [false, false], working, out),
+            Op::ProductTransposed => return product(&reads, [false, true], working, out),
+            Op::TransposedProduct => return product(&reads, [true, false], working, out),
+            Op::Linear(layout) if reads.inputs.len() == 2 => {
+                return product(&reads, [false, *layout == WeightLayout::OutIn], working, out);
+            }
+            Op::TokenRows(_) => return look_up(a(), &reads.batch.tokens, shape.cols, out),
+            Op::Rows { start, .. } => rows(a(), *start, shape, out),
+            Op::Columns { start, .. } => columns(a(), *start, shape.cols, out),
+            Op::Concatenate => {
                 reads.all().fold(0, |start, input| side_by_side(input, start, shape, out));
             }
-            Action::Stack => {
+            Op::Stack(_) => {
                 reads.all().fold(0, |start, input| on_top(input, start, shape, out));
             }
-            Action::Transpose => transpose(a(), out),
-            Action::Add => {
+            Op::Transpose => transpose(a(), out),
+            Op::Add => {
                 one(a(), out, |x| T::ZERO + x);
                 reads.all().skip(1).for_each(|next| onto(next, out, |sum, x| sum + x));
             }
-            Action::Subtract => two(a(), b(), out, |a, b| a - b),
-            Action::Multiply => two(a(), b(), out, |a, b| a * b),
-            Action::Quotient => two(a(), b(), out, |a, b| a / b),
-            Action::Times => with_number(a(), b(), out, |a, b| a * b),
-            Action::Divide => with_number(a(), b(), out, |a, b| a / b),
-            Action::Scale(factor) => one(a(), out, |x| x * *factor),
-            Action::Temperature(by) => one(a(), out, |x| x / *by),
-            Action::ByCounted => {
-                let share = T::from_f64(1.0 / reads.batch.counted() as f64);
-                one(a(), out, |x| x * share);
+            Op::Subtract => two(a(), b(), out, |a, b| a - b),
+            Op::Multiply => two(a(), b(), out, |a, b| a * b),
+            Op::Quotient => two(a(), b(), out, |a, b| a / b),
+            Op::Times => with_number(a(), b(), out, |a, b| a * b),
+            Op::Divide => with_number(a(), b(), out, |a, b| a / b),
+            Op::Scale(factor) => {
+                let factor = T::from_f64(factor.value());
+                one(a(), out, |x| x * factor);
             }
-            Action::OnePlus => one(a(), out, |x| T::ONE + x),
-            Action::Relu => one(a(), out, |x| if x > T::ZERO { x } else { T::ZERO }),
-            Action::Root => one(a(), out, Number::root),
-            Action::Logarithm => one(a(), out, logarithm),
-            Action::Hide(pattern) => hide(a(), pattern, out),
-            Action::WhereZero(wanted) => {
-                one(b(), out, |x| if (x == T::ZERO) == *wanted { T::ONE } else { T::ZERO });
+            Op::Temperature(by) => {
+                let by = T::from_f64(*by);
+                one(a(), out, |x| x / by);
             }
-            Action::Softmax => {
+            Op::OnePlus => one(a(), out, |x| T::ONE + x),
+            Op::Relu => one(a(), out, |x| if x > T::ZERO { x } else { T::ZERO }),
+            Op::Root => one(a(), out, Number::root),
+            Op::Logarithm => one(a(), out, logarithm),
+            Op::Mask(mask) if mask.is_range() => hide(a(), mask, out),
+            Op::MaskPattern(Mask {
+                matrix: Some(rule @ (MatrixRule::Block | MatrixRule::Allow)), ..
+            }) => {
+                let is_visible = |x: T| (x == T::ZERO) == (*rule == MatrixRule::Block);
+                one(b(), out, |x| if is_visible(x) { T::ONE } else { T::ZERO });
+            }
+            Op::Softmax(Axis::Rows, Base::E) => {
                 out.copy_from_slice(a().numbers);
                 return T::softmax(out, shape.cols, working.simd);
             }
-            Action::NegativeLogSoftmax => {
+            Op::NegativeLogSoftmax => {
                 out.copy_from_slice(a().numbers);
                 return T::negative_log_softmax(out, shape.cols, working);
             }
-            Action::SumOfRows => out.iter_mut().zip(a().rows()).for_each(|(out, row)| *out = sum(row)),
-            Action::SumOfColumns => sums_of_columns(a(), reads.examples, out),
-            Action::SumOfAll => out.iter_mut().enumerate().for_each(|(at, out)| *out = sum(a().of(at))),
-            Action::RepeatColumns => repeat(a(), shape.cols, out),
-            Action::RmsNorm(epsilon) => rms_norm(a(), *epsilon, out),
-            Action::SumOfExamples => sums_of_examples(a(), out),
+            Op::Sums(Axis::Rows) => out.iter_mut().zip(a().rows()).for_each(|(out, row)| *out = sum(row)),
+            Op::Sums(Axis::Columns) => sums_of_columns(a(), reads.examples, out),
+            Op::Sums(Axis::Whole) => out.iter_mut().enumerate().for_each(|(at, out)| *out = sum(a().of(at))),
+            Op::RepeatColumns(_) => repeat(a(), shape.cols, out),
+            Op::RmsNorm(epsilon) if reads.inputs.len() == 1 => rms_norm(a(), T::from_f64(*epsilon), out),
+            other => return Err(Error::new(format!("`{}` is not computed for a batch", other.name()))),
         }
         Ok(())
     }
@@ -296,11 +274,7 @@ fn transpose<T: Number>(a: Read<'_, T>, out: &mut [T]) {
 /// `out = f(a)`, also where all examples share `a` and each has its own result.
 #[inline(always)]
 fn one<T: Number>(a: Read<'_, T>, out: &mut [T], f: impl Fn(T) -> T) {
-    for part in out.chunks_exact_mut(a.numbers.len().max(1)) {
-        for (out, x) in part.iter_mut().zip(a.numbers) {
-            *out = f(*x);
-        }
-    }
+    onto(a, out, |_, x| f(x));
 }
 
 /// `out = f(out, a)`.
@@ -340,13 +314,14 @@ fn with_number<T: Number>(a: Read<'_, T>, b: Read<'_, T>, out: &mut [T], f: impl
     }
 }
 
-/// −∞ where the pattern of one example is true.
-fn hide<T: Number>(a: Read<'_, T>, pattern: &[bool], out: &mut [T]) {
-    let count = pattern.len().max(1);
-    for (out, x) in out.chunks_exact_mut(count).zip(a.numbers.chunks_exact(count)) {
-        for ((out, x), is_hidden) in out.iter_mut().zip(x).zip(pattern) {
-            *out = if *is_hidden { T::NEG_INFINITY } else { *x };
-        }
+/// −∞ where a mask, which is a range in each row, hides a score.
+fn hide<T: Number>(a: Read<'_, T>, mask: &Mask, out: &mut [T]) {
+    let shape = a.place.shape;
+    one(a, out, |x| x);
+    for (i, row) in out.chunks_exact_mut(shape.cols.max(1)).enumerate() {
+        let visible = mask.range_of(i % shape.rows, shape);
+        row[..visible.start].fill(T::NEG_INFINITY);
+        row[visible.end..].fill(T::NEG_INFINITY);
     }
 }
 

@@ -10,11 +10,10 @@ mod actions;
 
 use std::collections::HashMap;
 
-use crate::attention::{Axis, Base, Mask, MatrixRule, WeightLayout};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::kernel::SimdLevel;
-use crate::matrix::{Matrix, Shape};
+use crate::matrix::Shape;
 
 use super::example::Batch;
 use super::number::{Number, Working};
@@ -24,8 +23,8 @@ use actions::{Action, Place, Reads};
 
 /// A step of the plan.
 #[derive(Debug)]
-struct Instruction<T> {
-    action: Action<T>,
+struct Instruction {
+    action: Action,
     inputs: Vec<Place>,
     out: Place,
 }
@@ -34,7 +33,7 @@ struct Instruction<T> {
 #[derive(Debug)]
 pub struct Plan<T> {
     examples: usize,
-    instructions: Vec<Instruction<T>>,
+    instructions: Vec<Instruction>,
     slots: Vec<Vec<T>>,
     /// The weights, in the order in which the graph has them.
     weights: Vec<Place>,
@@ -120,6 +119,7 @@ impl<T: Number> Plan<T> {
     }
 
     /// The number of steps, and of the numbers that are in memory at once.
+    #[cfg(test)]
     pub fn size(&self) -> (usize, usize) {
         (self.instructions.len(), self.slots.iter().map(Vec::len).sum())
     }
@@ -152,7 +152,7 @@ impl<T: Number> Plan<T> {
     /// all examples.
     ///
     /// # Errors
-    /// If a step that is needed has no action for a batch, or there is nothing to do.
+    /// If a step looks up other tokens than those of an example, or a batch has none.
     pub fn compile(
         graph: &Graph,
         leaves: Leaves<'_>,
@@ -220,7 +220,17 @@ impl<T: Number> Compiler<'_, T> {
             self.plan.weights.extend(is_weight.then_some(place));
             return Ok(());
         }
-        let action = self.action(id)?;
+        let action = match &node.op {
+            _ if id == self.leaves.one_hot => Action::OneHot,
+            Op::Scale(_) if self.leaves.by_counted.contains(&id) => Action::ByCounted,
+            Op::TokenRows(ids) if ids != self.leaves.tokens => {
+                return Err(Error::new(format!(
+                    "{} looks up other tokens than those of an example",
+                    node.name
+                )));
+            }
+            op => Action::Op(op.clone()),
+        };
         let inputs = node.inputs.iter().map(|input| self.place_of(*input)).collect::<Result<_>>()?;
         let out = self.reserve(node.shape(), depends == DependsOn::Example);
         self.places.insert(id, out);
@@ -265,55 +275,6 @@ impl<T: Number> Compiler<'_, T> {
             }
         }
     }
-
-    /// What a step does.
-    fn action(&self, id: NodeId) -> Result<Action<T>> {
-        let node = &self.graph[id];
-        Ok(match &node.op {
-            _ if id == self.leaves.one_hot => Action::OneHot,
-            Op::Scale(_) if self.leaves.by_counted.contains(&id) => Action::ByCounted,
-            Op::Product => Action::Product([false, false]),
-            Op::ProductTransposed => Action::Product([false, true]),
-            Op::TransposedProduct => Action::Product([true, false]),
-            Op::Linear(layout) if node.inputs.len() == 2 => {
-                Action::Product([false, *layout == WeightLayout::OutIn])
-            }
-            Op::TokenRows(ids) if ids == self.leaves.tokens => Action::LookUp,
-            Op::Rows { start, .. } => Action::Rows(*start),
-            Op::Columns { start, .. } => Action::Columns(*start),
-            Op::Concatenate => Action::Concatenate,
-            Op::Stack(_) => Action::Stack,
-            Op::Transpose => Action::Transpose,
-            Op::Add => Action::Add,
-            Op::Subtract => Action::Subtract,
-            Op::Multiply => Action::Multiply,
-            Op::Quotient => Action::Quotient,
-            Op::Times => Action::Times,
-            Op::Divide => Action::Divide,
-            Op::Scale(factor) => Action::Scale(T::from_f64(factor.value())),
-            Op::Temperature(by) => Action::Temperature(T::from_f64(*by)),
-            Op::OnePlus => Action::OnePlus,
-            Op::Relu => Action::Relu,
-            Op::Root => Action::Root,
-            Op::Logarithm => Action::Logarithm,
-            Op::Mask(mask) if mask.matrix.is_none() => Action::Hide(hidden(mask, node.shape())),
-            Op::MaskPattern(mask) if mask.matrix.is_some() => Action::WhereZero(pattern_of_zeros(mask)?),
-            Op::Softmax(Axis::Rows, Base::E) => Action::Softmax,
-            Op::NegativeLogSoftmax => Action::NegativeLogSoftmax,
-            Op::Sums(Axis::Rows) => Action::SumOfRows,
-            Op::Sums(Axis::Columns) => Action::SumOfColumns,
-            Op::Sums(Axis::Whole) => Action::SumOfAll,
-            Op::RepeatColumns(_) => Action::RepeatColumns,
-            Op::RmsNorm(epsilon) if node.inputs.len() == 1 => Action::RmsNorm(T::from_f64(*epsilon)),
-            other => {
-                return Err(Error::new(format!(
-                    "{} is made by `{}`, which is not computed for a batch",
-                    node.name,
-                    other.name()
-                )));
-            }
-        })
-    }
 }
 
 /// What each node depends on.
@@ -347,19 +308,4 @@ fn needed(graph: &Graph, depends: &[DependsOn], kept: &[NodeId], sums: &[NodeId]
         }
     }
     (0..needed.len()).filter(|at| needed[*at]).map(NodeId::at).collect()
-}
-
-/// The hidden cells of a rule, row by row.
-fn hidden(mask: &Mask, shape: Shape) -> Vec<bool> {
-    let pattern: Matrix = mask.pattern(shape.rows, shape.cols, None);
-    pattern.cells().map(|cell| cell == 0.0).collect()
-}
-
-/// Whether a mask by a matrix lets through where that is 0.
-fn pattern_of_zeros(mask: &Mask) -> Result<bool> {
-    match *mask {
-        Mask { matrix: Some(MatrixRule::Block), .. } => Ok(true),
-        Mask { matrix: Some(MatrixRule::Allow), .. } => Ok(false),
-        _ => Err(Error::new("a mask that is added is not computed for a batch")),
-    }
 }

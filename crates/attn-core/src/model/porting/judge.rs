@@ -4,19 +4,8 @@ use half::{bf16, f16};
 
 use super::Dumped;
 use super::names::Naming;
-use super::right_numbers::{Step, Wanted};
+use super::right_numbers::{CENTRED, CENTRED_LOGITS, PAIRED, Step, VALUE_BIASES, Wanted};
 
-/// A mean that a tool takes away.
-const CENTRED: &str =
-    "the residual stream, and what is added to it, without its mean (center_writing_weights)";
-/// The same for logits.
-const CENTRED_LOGITS: &str = "logits without their mean (center_unembed)";
-/// Biases that a tool has moved into the bias of the output.
-pub(super) const VALUE_BIASES: &str =
-    "values without their biases, which are folded into the bias of W_O (fold_value_biases)";
-/// The order of columns in the weights that Meta published.
-const PAIRED: &str =
-    "columns of queries and keys in the order of neighbouring pairs (weights in Meta's order)";
 /// Rows and columns exchanged.
 const TRANSPOSED: &str = "rows and columns exchanged";
 
@@ -64,7 +53,7 @@ pub(super) struct Judged {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judging<'a> {
     pub dumped: &'a Dumped,
-    pub step: &'a Step,
+    pub step: Step,
     pub naming: Naming,
     /// Differences up to this part of the largest number are none.
     pub tolerance: f64,
@@ -102,33 +91,25 @@ impl Judging<'_> {
 
     /// The plain form, or one that a convention explains.
     fn by_convention(&self, forms: &[Wanted]) -> Option<Judged> {
+        let note = self.step.convention?;
+        let is_folding = self.value_biases && self.naming == Naming::TransformerLens;
         for wanted in forms {
             for arrangement in Arrangement::all(&self.dumped.dims, wanted) {
-                let mut others: Vec<(Wanted, Vec<f64>, &'static str)> = Vec::new();
                 let yours = self.arranged(wanted, arrangement);
-                if self.step.may_be_centred() && wanted.heads == 1 {
-                    let is_logits = matches!(self.step, Step::Logits | Step::UncappedLogits);
-                    let note = if is_logits { CENTRED_LOGITS } else { CENTRED };
-                    others.push((centred(wanted), yours.clone(), note));
-                }
-                if self.value_biases
-                    && self.naming == Naming::TransformerLens
-                    && self.step.may_lack_value_biases()
-                    && wanted.rows > 2
-                {
-                    let right = Wanted { cells: without_offsets(wanted, &wanted.cells), ..wanted.clone() };
-                    others.push((right, without_offsets(wanted, &yours), VALUE_BIASES));
-                }
-                if self.step.is_of_queries_or_keys() && wanted.cols % 2 == 0 {
-                    others.push((paired(wanted), yours, PAIRED));
-                }
-                for (right, yours, note) in others {
-                    let mut judged = distance(&right, &yours);
-                    if judged.relative <= self.tolerance {
-                        judged.notes = notes(&right, arrangement);
-                        judged.notes.push(note);
-                        return Some(judged);
+                let (right, yours) = match note {
+                    CENTRED | CENTRED_LOGITS if wanted.heads == 1 => (centred(wanted), yours),
+                    VALUE_BIASES if is_folding && wanted.rows > 2 => {
+                        let cells = without_offsets(wanted, &wanted.cells);
+                        (Wanted { cells, ..wanted.clone() }, without_offsets(wanted, &yours))
                     }
+                    PAIRED if wanted.cols % 2 == 0 => (paired(wanted), yours),
+                    _ => continue,
+                };
+                let mut judged = distance(&right, &yours);
+                if judged.relative <= self.tolerance {
+                    judged.notes = notes(&right, arrangement);
+                    judged.notes.push(note);
+                    return Some(judged);
                 }
             }
         }
@@ -267,15 +248,41 @@ fn without_ones(dims: &[usize]) -> Vec<usize> {
 // How near is near enough: the numbers that a dump was computed in.
 
 /// The numbers that a dump was computed in, as its values show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DumpPrecision {
-    /// bfloat16: 8 significant bits.
-    Bf16,
-    /// Half precision: 11 significant bits.
-    F16,
-    /// Single precision or better.
-    F32,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DumpPrecision {
+    /// Its name: `bf16`.
+    pub name: &'static str,
+    /// The distance of a number from its neighbours, as a part of it.
+    pub unit: f64,
+    /// The same as a power: `2⁻⁸`.
+    pub power: &'static str,
+    /// Rounding leaves at most this many units in a right tensor, before errors grow with the layers.
+    units: f64,
+    /// A mistake may leave this difference: what a pass in few bits is off by.
+    pub(super) noise: f64,
+    /// Up to this difference, what no known mistake gives is counted as rounding.
+    pub(super) doubtful: f64,
 }
+
+/// bfloat16: 8 significant bits.
+const BF16: DumpPrecision =
+    DumpPrecision {
+        name: "bf16", unit: 1.0 / 256.0, power: "2⁻⁸", units: 4.0, noise: 0.05, doubtful: 0.1
+    };
+/// Half precision: 11 significant bits.
+const F16: DumpPrecision =
+    DumpPrecision {
+        name: "f16", unit: 1.0 / 2048.0, power: "2⁻¹¹", units: 4.0, noise: 0.01, doubtful: 0.02
+    };
+/// Single precision or better.
+const F32: DumpPrecision = DumpPrecision {
+    name: "f32",
+    unit: 1.0 / 16_777_216.0,
+    power: "2⁻²⁴",
+    units: 16.0,
+    noise: 0.0,
+    doubtful: 1e-4,
+};
 
 impl DumpPrecision {
     /// The coarsest type that most of the tensors fit exactly.
@@ -285,55 +292,16 @@ impl DumpPrecision {
             2 * dump.iter().filter(exact).count() > dump.len()
         };
         if fits(|x| bf16::from_f64(x).to_f64() == x) {
-            DumpPrecision::Bf16
+            BF16
         } else if fits(|x| f16::from_f64(x).to_f64() == x) {
-            DumpPrecision::F16
+            F16
         } else {
-            DumpPrecision::F32
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            DumpPrecision::Bf16 => "bf16",
-            DumpPrecision::F16 => "f16",
-            DumpPrecision::F32 => "f32",
-        }
-    }
-
-    /// The distance of a number from its neighbours, as a part of it.
-    pub fn unit(self) -> f64 {
-        match self {
-            DumpPrecision::Bf16 => 1.0 / 256.0,
-            DumpPrecision::F16 => 1.0 / 2048.0,
-            DumpPrecision::F32 => 1.0 / 16_777_216.0,
+            F32
         }
     }
 
     /// The largest difference of a right tensor in a layer, as a part of its largest number: errors grow with the layers.
     pub(super) fn tolerance(self, layer: usize) -> f64 {
-        let steps = match self {
-            DumpPrecision::F32 => 16.0,
-            DumpPrecision::F16 | DumpPrecision::Bf16 => 4.0,
-        };
-        steps * self.unit() * (1.0 + layer as f64 / 2.0)
-    }
-
-    /// A mistake may leave this difference: what a pass in few bits is off by.
-    pub(super) fn noise(self) -> f64 {
-        match self {
-            DumpPrecision::F32 => 0.0,
-            DumpPrecision::F16 | DumpPrecision::Bf16 => self.doubtful() / 2.0,
-        }
-    }
-
-    /// Up to this difference, what no known mistake gives is counted as rounding.
-    pub(super) fn doubtful(self) -> f64 {
-        match self {
-            DumpPrecision::F32 => 1e-4,
-            DumpPrecision::F16 => 0.02,
-            DumpPrecision::Bf16 => 0.1,
-        }
+        self.units * self.unit * (1.0 + layer as f64 / 2.0)
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn meaning(name: &str, family: Family, layers: usize) -> Meaning {
 
 /// A node of this program. `L3.X` is what layer 2 gives.
 fn own(name: &str, layers: usize) -> Option<Place> {
-    let node = |layer| Some(Place { layer, step: Step::Node(name.to_string()) });
+    let node = |layer| Some(Place { layer, step: Step::NODE });
     match name {
         "E" | "E_tokens" | "E_positions" | "E_sum" => return node(1),
         "X_final" => return node(layers),
@@ -165,18 +165,18 @@ pub(super) fn in_layer(
         return Some(if module.is_input {
             entering(layer)
         } else {
-            Place { layer, step: Step::LeavingLayer }
+            Place { layer, step: Step::LEAVING_LAYER }
         });
     }
     if inside.ends_with("source") || module.is_interface {
-        let step = if module.element == Some(1) { Step::Pattern } else { Step::Mixed };
+        let step = if module.element == Some(1) { Step::PATTERN } else { Step::MIXED };
         return Some(Place { layer, step });
     }
     let step =
         if module.is_input { input(&inside, family) } else { output(&inside, family, module.element) }?;
     // What the first norm of a layer reads is the residual stream that enters it.
     Some(match step {
-        Step::Embedded => entering(layer),
+        Step::EMBEDDED => entering(layer),
         step => Place { layer: layer.min(layers), step },
     })
 }
@@ -184,8 +184,8 @@ pub(super) fn in_layer(
 /// The residual stream that enters a layer is the one that leaves the layer before.
 pub(super) fn entering(layer: usize) -> Place {
     match layer {
-        0 | 1 => Place { layer: 1, step: Step::Embedded },
-        layer => Place { layer: layer - 1, step: Step::LeavingLayer },
+        0 | 1 => Place { layer: 1, step: Step::EMBEDDED },
+        layer => Place { layer: layer - 1, step: Step::LEAVING_LAYER },
     }
 }
 
@@ -196,17 +196,17 @@ fn is_normed_behind(family: Family) -> bool {
 
 fn output(inside: &str, family: Family, element: Option<usize>) -> Option<Step> {
     Some(match inside {
-        "ln_1" | "input_layernorm" => Step::Normed,
-        "attn.c_attn" | "attention.query_key_value" | "self_attn.qkv_proj" => Step::Fused,
-        "self_attn.q_proj" | "attention.self.query" => Step::Queries,
-        "self_attn.k_proj" | "attention.self.key" => Step::Keys,
-        "self_attn.v_proj" | "attention.self.value" => Step::Values,
-        "self_attn.q_norm" => Step::QueriesNormed,
-        "self_attn.k_norm" => Step::KeysNormed,
-        "attn" | "self_attn" | "attention" | "attention.self" if element == Some(1) => Step::Pattern,
-        "attention.self" => Step::Mixed,
+        "ln_1" | "input_layernorm" => Step::NORMED,
+        "attn.c_attn" | "attention.query_key_value" | "self_attn.qkv_proj" => Step::FUSED,
+        "self_attn.q_proj" | "attention.self.query" => Step::QUERIES,
+        "self_attn.k_proj" | "attention.self.key" => Step::KEYS,
+        "self_attn.v_proj" | "attention.self.value" => Step::VALUES,
+        "self_attn.q_norm" => Step::QUERIES_NORMED,
+        "self_attn.k_norm" => Step::KEYS_NORMED,
+        "attn" | "self_attn" | "attention" | "attention.self" if element == Some(1) => Step::PATTERN,
+        "attention.self" => Step::MIXED,
         "attention" | "attention.output" | "attention.output.LayerNorm" if family == Family::Bert => {
-            Step::Middle
+            Step::MIDDLE
         }
         "attn"
         | "self_attn"
@@ -215,27 +215,27 @@ fn output(inside: &str, family: Family, element: Option<usize>) -> Option<Step> 
         | "attn.resid_dropout"
         | "self_attn.o_proj"
         | "attention.dense"
-        | "attention.output.dense" => Step::AttentionProjected,
-        "post_attention_layernorm" if is_normed_behind(family) => Step::AttentionAdded,
-        "ln_2" | "post_attention_layernorm" | "pre_feedforward_layernorm" => Step::MiddleNormed,
-        "mlp.c_fc" | "mlp.dense_h_to_4h" | "intermediate.dense" | "mlp.up_proj" => Step::Up,
-        "mlp.gate_proj" => Step::Gate,
-        "mlp.gate_up_proj" => Step::GateAndUp,
-        "mlp.act" | "mlp.act_fn" | "mlp.activation_fn" | "intermediate" => Step::Active,
+        | "attention.output.dense" => Step::ATTENTION_PROJECTED,
+        "post_attention_layernorm" if is_normed_behind(family) => Step::ATTENTION_ADDED,
+        "ln_2" | "post_attention_layernorm" | "pre_feedforward_layernorm" => Step::MIDDLE_NORMED,
+        "mlp.c_fc" | "mlp.dense_h_to_4h" | "intermediate.dense" | "mlp.up_proj" => Step::UP,
+        "mlp.gate_proj" => Step::GATE,
+        "mlp.gate_up_proj" => Step::GATE_AND_UP,
+        "mlp.act" | "mlp.act_fn" | "mlp.activation_fn" | "intermediate" => Step::ACTIVE,
         "mlp" | "mlp.c_proj" | "mlp.dropout" | "mlp.down_proj" | "mlp.dense_4h_to_h" | "output.dense" => {
-            Step::MlpProjected
+            Step::MLP_PROJECTED
         }
-        "post_feedforward_layernorm" => Step::MlpAdded,
-        "output" | "output.LayerNorm" => Step::LeavingLayer,
+        "post_feedforward_layernorm" => Step::MLP_ADDED,
+        "output" | "output.LayerNorm" => Step::LEAVING_LAYER,
         _ => return None,
     })
 }
 
-/// What a module reads. [`Step::Embedded`] stands for the residual stream that enters the layer.
+/// What a module reads. [`Step::EMBEDDED`] stands for the residual stream that enters the layer.
 fn input(inside: &str, family: Family) -> Option<Step> {
     let is_parallel = family == Family::GptNeox;
     Some(match inside {
-        "ln_1" | "input_layernorm" => Step::Embedded,
+        "ln_1" | "input_layernorm" => Step::EMBEDDED,
         "attn"
         | "self_attn"
         | "attn.c_attn"
@@ -247,7 +247,7 @@ fn input(inside: &str, family: Family) -> Option<Step> {
         | "self_attn.v_proj"
             if family != Family::Bert && family != Family::Olmo2 =>
         {
-            Step::Normed
+            Step::NORMED
         }
         "attention"
         | "attention.self"
@@ -257,23 +257,23 @@ fn input(inside: &str, family: Family) -> Option<Step> {
         | "attention.self.value"
         | "self_attn.q_proj"
         | "self_attn.k_proj"
-        | "self_attn.v_proj" => Step::Embedded,
-        "attn.c_proj" | "self_attn.o_proj" | "attention.dense" | "attention.output.dense" => Step::Mixed,
-        "post_attention_layernorm" if is_normed_behind(family) => Step::AttentionProjected,
+        | "self_attn.v_proj" => Step::EMBEDDED,
+        "attn.c_proj" | "self_attn.o_proj" | "attention.dense" | "attention.output.dense" => Step::MIXED,
+        "post_attention_layernorm" if is_normed_behind(family) => Step::ATTENTION_PROJECTED,
         "post_attention_layernorm" if is_parallel => return None,
-        "ln_2" | "post_attention_layernorm" | "pre_feedforward_layernorm" => Step::Middle,
+        "ln_2" | "post_attention_layernorm" | "pre_feedforward_layernorm" => Step::MIDDLE,
         "mlp" | "mlp.c_fc" | "mlp.gate_proj" | "mlp.up_proj" | "mlp.gate_up_proj" | "mlp.dense_h_to_4h"
             if family != Family::Olmo2 =>
         {
-            Step::MiddleNormed
+            Step::MIDDLE_NORMED
         }
-        "intermediate" | "intermediate.dense" | "mlp" | "mlp.gate_proj" | "mlp.up_proj" => Step::Middle,
-        "mlp.act" | "mlp.activation_fn" => Step::Up,
-        "mlp.act_fn" => Step::Gate,
-        "mlp.c_proj" | "mlp.down_proj" | "mlp.dense_4h_to_h" | "output.dense" => Step::Inside,
-        "post_feedforward_layernorm" => Step::MlpProjected,
-        "attn.resid_dropout" => Step::AttentionProjected,
-        "mlp.dropout" => Step::MlpProjected,
+        "intermediate" | "intermediate.dense" | "mlp" | "mlp.gate_proj" | "mlp.up_proj" => Step::MIDDLE,
+        "mlp.act" | "mlp.activation_fn" => Step::UP,
+        "mlp.act_fn" => Step::GATE,
+        "mlp.c_proj" | "mlp.down_proj" | "mlp.dense_4h_to_h" | "output.dense" => Step::INSIDE,
+        "post_feedforward_layernorm" => Step::MLP_PROJECTED,
+        "attn.resid_dropout" => Step::ATTENTION_PROJECTED,
+        "mlp.dropout" => Step::MLP_PROJECTED,
         _ => return None,
     })
 }
@@ -285,16 +285,16 @@ pub(super) fn outside_layers(module: &Module<'_>, family: Family, layers: usize)
         return of_list(list, number, family, layers);
     }
     let (layer, step) = match (last, module.is_input) {
-        ("wte" | "embed_tokens" | "embed_in" | "word_embeddings", false) => (1, Step::TokenEmbedding),
-        ("wpe" | "position_embeddings", false) => (1, Step::PositionEmbedding),
-        ("drop" | "embeddings", _) => (1, Step::Embedded),
-        ("ln_f" | "norm" | "final_layer_norm" | "ln_final", false) => (layers + 1, Step::FinalNormed),
-        ("ln_f" | "norm" | "final_layer_norm" | "ln_final", true) => (layers, Step::LeavingLayer),
-        ("lm_head" | "embed_out", true) => (layers + 1, Step::FinalNormed),
-        ("lm_head" | "embed_out" | "decoder", false) => (layers + 1, Step::UncappedLogits),
-        ("logits", _) => (layers + 1, Step::Logits),
-        ("last_hidden_state", _) => (layers + 1, Step::LastHidden),
-        ("LayerNorm", false) if module.path.contains(&"embeddings") => (1, Step::Embedded),
+        ("wte" | "embed_tokens" | "embed_in" | "word_embeddings", false) => (1, Step::TOKEN_EMBEDDING),
+        ("wpe" | "position_embeddings", false) => (1, Step::POSITION_EMBEDDING),
+        ("drop" | "embeddings", _) => (1, Step::EMBEDDED),
+        ("ln_f" | "norm" | "final_layer_norm" | "ln_final", false) => (layers + 1, Step::FINAL_NORMED),
+        ("ln_f" | "norm" | "final_layer_norm" | "ln_final", true) => (layers, Step::LEAVING_LAYER),
+        ("lm_head" | "embed_out", true) => (layers + 1, Step::FINAL_NORMED),
+        ("lm_head" | "embed_out" | "decoder", false) => (layers + 1, Step::UNCAPPED_LOGITS),
+        ("logits", _) => (layers + 1, Step::LOGITS),
+        ("last_hidden_state", _) => (layers + 1, Step::LAST_HIDDEN),
+        ("LayerNorm", false) if module.path.contains(&"embeddings") => (1, Step::EMBEDDED),
         _ => return None,
     };
     Some(Place { layer, step })
@@ -305,13 +305,13 @@ fn of_list(list: &str, number: usize, family: Family, layers: usize) -> Option<P
     let is_layer = number < layers;
     let place = |layer, step| Some(Place { layer, step });
     match list {
-        "hidden_states" if number == layers && family == Family::Bert => place(layers, Step::LeavingLayer),
-        "hidden_states" if number == layers => place(layers + 1, Step::LastHidden),
+        "hidden_states" if number == layers && family == Family::Bert => place(layers, Step::LEAVING_LAYER),
+        "hidden_states" if number == layers => place(layers + 1, Step::LAST_HIDDEN),
         "hidden_states" | "layers_input" if is_layer => Some(entering(number + 1)),
-        "attentions" | "attention_probabilities" if is_layer => place(number + 1, Step::Pattern),
-        "layers_output" if is_layer => place(number + 1, Step::LeavingLayer),
-        "attentions_output" if is_layer => place(number + 1, Step::AttentionProjected),
-        "mlps_output" if is_layer => place(number + 1, Step::MlpProjected),
+        "attentions" | "attention_probabilities" if is_layer => place(number + 1, Step::PATTERN),
+        "layers_output" if is_layer => place(number + 1, Step::LEAVING_LAYER),
+        "attentions_output" if is_layer => place(number + 1, Step::ATTENTION_PROJECTED),
+        "mlps_output" if is_layer => place(number + 1, Step::MLP_PROJECTED),
         _ => None,
     }
 }
@@ -335,33 +335,33 @@ pub(super) fn lens_meaning(parts: &[&str], layers: usize) -> Meaning {
         };
     }
     match parts.join(".").as_str() {
-        "hook_embed" | "embed.hook_out" => known(1, Step::TokenEmbedding),
-        "hook_pos_embed" | "pos_embed.hook_out" => known(1, Step::PositionEmbedding),
-        "ln_final.hook_normalized" | "ln_final.hook_out" => known(layers + 1, Step::FinalNormed),
-        "hook_unembed" | "unembed.hook_out" => known(layers + 1, Step::UncappedLogits),
+        "hook_embed" | "embed.hook_out" => known(1, Step::TOKEN_EMBEDDING),
+        "hook_pos_embed" | "pos_embed.hook_out" => known(1, Step::POSITION_EMBEDDING),
+        "ln_final.hook_normalized" | "ln_final.hook_out" => known(layers + 1, Step::FINAL_NORMED),
+        "hook_unembed" | "unembed.hook_out" => known(layers + 1, Step::UNCAPPED_LOGITS),
         _ => Meaning::Unknown,
     }
 }
 
 fn in_block(inside: &str) -> Option<Step> {
     Some(match inside {
-        "ln1.hook_normalized" | "ln1.hook_out" => Step::Normed,
-        "attn.hook_q" | "attn.q.hook_out" => Step::Queries,
-        "attn.hook_k" | "attn.k.hook_out" => Step::Keys,
-        "attn.hook_v" | "attn.v.hook_out" => Step::Values,
-        "attn.hook_rot_q" => Step::QueriesRotated,
-        "attn.hook_rot_k" => Step::KeysRotated,
-        "attn.hook_attn_scores" => Step::Scores,
-        "attn.hook_pattern" => Step::Pattern,
-        "attn.hook_z" | "attn.o.hook_in" => Step::Mixed,
-        "hook_attn_out" | "attn.hook_out" => Step::AttentionAdded,
-        "hook_resid_mid" => Step::Middle,
-        "ln2.hook_normalized" | "ln2.hook_out" => Step::MiddleNormed,
-        "mlp.hook_pre" => Step::BeforeActivation,
-        "mlp.hook_pre_linear" => Step::Up,
-        "mlp.hook_post" => Step::Inside,
-        "hook_mlp_out" | "mlp.hook_out" => Step::MlpAdded,
-        "hook_resid_post" | "hook_out" => Step::LeavingLayer,
+        "ln1.hook_normalized" | "ln1.hook_out" => Step::NORMED,
+        "attn.hook_q" | "attn.q.hook_out" => Step::QUERIES,
+        "attn.hook_k" | "attn.k.hook_out" => Step::KEYS,
+        "attn.hook_v" | "attn.v.hook_out" => Step::VALUES,
+        "attn.hook_rot_q" => Step::QUERIES_ROTATED,
+        "attn.hook_rot_k" => Step::KEYS_ROTATED,
+        "attn.hook_attn_scores" => Step::SCORES,
+        "attn.hook_pattern" => Step::PATTERN,
+        "attn.hook_z" | "attn.o.hook_in" => Step::MIXED,
+        "hook_attn_out" | "attn.hook_out" => Step::ATTENTION_ADDED,
+        "hook_resid_mid" => Step::MIDDLE,
+        "ln2.hook_normalized" | "ln2.hook_out" => Step::MIDDLE_NORMED,
+        "mlp.hook_pre" => Step::BEFORE_ACTIVATION,
+        "mlp.hook_pre_linear" => Step::UP,
+        "mlp.hook_post" => Step::INSIDE,
+        "hook_mlp_out" | "mlp.hook_out" => Step::MLP_ADDED,
+        "hook_resid_post" | "hook_out" => Step::LEAVING_LAYER,
         _ => return None,
     })
 }

@@ -13,6 +13,17 @@ const BEFORE_SCALE: &str = "scores before the scale";
 const BEFORE_CAP: &str = "scores before the soft-cap";
 /// The residual stream where `transformers` has its norm.
 const BEFORE_NORM: &str = "the last hidden state before the final norm";
+/// A mean that a tool takes away.
+pub(super) const CENTRED: &str =
+    "the residual stream, and what is added to it, without its mean (center_writing_weights)";
+/// The same for logits.
+pub(super) const CENTRED_LOGITS: &str = "logits without their mean (center_unembed)";
+/// Biases that a tool has moved into the bias of the output.
+pub(super) const VALUE_BIASES: &str =
+    "values without their biases, which are folded into the bias of W_O (fold_value_biases)";
+/// The order of columns in the weights that Meta published.
+pub(super) const PAIRED: &str =
+    "columns of queries and keys in the order of neighbouring pairs (weights in Meta's order)";
 /// A key/value head for each query head.
 const REPEATED: &str = "key/value heads repeated for each query head";
 
@@ -31,15 +42,9 @@ pub(super) struct Wanted {
     pub note: Option<&'static str>,
 }
 
-/// The forms of a step in a graph that has its layer; none where the model has no such step.
-pub(super) fn wanted(graph: &Graph, place: &Place, architecture: &Architecture) -> Vec<Wanted> {
-    let reader = Reader { graph, architecture, layer: place.layer };
-    let mut all = reader.forms(&place.step);
-    if matches!(place.step, Step::Keys | Step::Values | Step::KeysNormed | Step::KeysRotated) {
-        let repeated: Vec<Wanted> = all.iter().filter_map(|form| reader.repeated(form)).collect();
-        all.extend(repeated);
-    }
-    all
+/// The forms of a tensor of this name in a graph that has its layer; none where the model has no such step.
+pub(super) fn wanted(graph: &Graph, name: &str, place: Place, architecture: &Architecture) -> Vec<Wanted> {
+    Reader { graph, architecture, layer: place.layer }.forms(place.step, name)
 }
 
 struct Reader<'a> {
@@ -49,55 +54,26 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn forms(&self, step: &Step) -> Vec<Wanted> {
-        let first = |names: &[&str]| self.first_whole(names).into_iter().collect::<Vec<_>>();
-        match step {
-            Step::TokenEmbedding => self.each_whole(&["E_tokens", "E"]),
-            Step::PositionEmbedding => first(&["E_positions"]),
-            Step::Embedded => first(&["E"]),
-            Step::Normed => {
-                let stream = self.first_whole(&[&format!("L{}.X", self.layer), "E"]);
-                self.with_plain(first(&["X_normed"]), stream)
+    fn forms(&self, step: Step, name: &str) -> Vec<Wanted> {
+        match step.nodes {
+            Nodes::Own => self.whole(name).into_iter().collect(),
+            Nodes::Next => self.first(&[&format!("L{}.X", self.layer + 1), "X_final"]).into_iter().collect(),
+            Nodes::First(names) => self.first(names).into_iter().collect(),
+            Nodes::Each(names) => names.iter().filter_map(|name| self.whole(name)).collect(),
+            Nodes::LastHidden => {
+                let normed = self.whole("X_final_normed");
+                let note = normed.as_ref().map(|_| BEFORE_NORM);
+                let before = self.whole("X_final").map(|form| Wanted { note, ..form });
+                normed.into_iter().chain(before).collect()
             }
-            Step::Fused => first(&["QKV"]),
-            Step::Queries => self.each_of_heads(&["Q", "Q_normed"]),
-            Step::Keys => self.each_of_heads(&["K", "K_normed"]),
-            Step::Values => self.each_of_heads(&["V"]),
-            Step::QueriesNormed => self.each_of_heads(&["Q_normed"]),
-            Step::KeysNormed => self.each_of_heads(&["K_normed"]),
-            Step::QueriesRotated => self.first_of_heads(&["Q_rotated", "Q_normed", "Q"]),
-            Step::KeysRotated => self.first_of_heads(&["K_rotated", "K_normed", "K"]),
-            Step::Scores => self.scores(),
-            Step::Pattern => self.each_of_heads(&["A"]),
-            Step::Mixed => self.each_of_heads(&["C"]),
-            Step::AttentionProjected => self.each_whole(&["O"]),
-            Step::AttentionAdded => first(&["O_normed", "O"]),
-            Step::Middle => first(&["X_mid", "X_mid_sum"]),
-            Step::MiddleNormed => {
-                let stream = self.first_whole(&["X_mid", "X_mid_sum", &format!("L{}.X", self.layer), "E"]);
-                self.with_plain(first(&["X_mid_normed", "X_normed_MLP"]), stream)
+            Nodes::Norm(names, streams) => self.with_plain(self.first(names), self.first(streams)),
+            Nodes::Scores => self.scores(),
+            Nodes::FirstOfHeads(names) => {
+                self.and_repeated(names.iter().find_map(|name| self.of_heads(name)).into_iter().collect())
             }
-            Step::Up => first(&["MLP_up"]),
-            Step::Gate => first(&["MLP_gate"]),
-            Step::BeforeActivation => first(&["MLP_gate", "MLP_up"]),
-            Step::GateAndUp => first(&["MLP_gate_up"]),
-            Step::Active => first(&["MLP_active", "MLP_hidden"]),
-            Step::Inside => first(&["MLP_hidden"]),
-            Step::MlpProjected => first(&["MLP"]),
-            Step::MlpAdded => first(&["MLP_normed", "MLP"]),
-            Step::LeavingLayer => first(&[&format!("L{}.X", self.layer + 1), "X_final"]),
-            Step::FinalNormed => {
-                let stream = self.first_whole(&["X_final"]);
-                self.with_plain(first(&["X_final_normed"]), stream)
+            Nodes::EachOfHeads(names) => {
+                self.and_repeated(names.iter().filter_map(|name| self.of_heads(name)).collect())
             }
-            Step::LastHidden => {
-                let mut forms = self.each_whole(&["X_final_normed", "X_final"]);
-                forms.iter_mut().skip(1).for_each(|form| form.note = Some(BEFORE_NORM));
-                forms
-            }
-            Step::UncappedLogits => first(&["logits_uncapped", "logits"]),
-            Step::Logits => first(&["logits"]),
-            Step::Node(name) => first(&[name]),
         }
     }
 
@@ -121,11 +97,7 @@ impl Reader<'_> {
         })
     }
 
-    fn each_whole(&self, names: &[&str]) -> Vec<Wanted> {
-        names.iter().filter_map(|name| self.whole(name)).collect()
-    }
-
-    fn first_whole(&self, names: &[&str]) -> Option<Wanted> {
+    fn first(&self, names: &[&str]) -> Option<Wanted> {
         names.iter().find_map(|name| self.whole(name))
     }
 
@@ -150,14 +122,6 @@ impl Reader<'_> {
             }
         }
         Some(Wanted { heads: count, cols, cells, ..whole })
-    }
-
-    fn each_of_heads(&self, names: &[&str]) -> Vec<Wanted> {
-        names.iter().filter_map(|name| self.of_heads(name)).collect()
-    }
-
-    fn first_of_heads(&self, names: &[&str]) -> Vec<Wanted> {
-        names.iter().find_map(|name| self.of_heads(name)).into_iter().collect()
     }
 
     /// The scores as they enter the softmax, and before their scale and their bound; only visible cells are compared.
@@ -187,8 +151,8 @@ impl Reader<'_> {
     }
 
     /// A norm, and the same without its gains and biases.
-    fn with_plain(&self, mut own: Vec<Wanted>, stream: Option<Wanted>) -> Vec<Wanted> {
-        let (Some(normed), Some(stream)) = (own.first(), stream) else { return own };
+    fn with_plain(&self, own: Option<Wanted>, stream: Option<Wanted>) -> Vec<Wanted> {
+        let (Some(normed), Some(stream)) = (&own, stream) else { return own.into_iter().collect() };
         let norm = self.architecture.norm;
         let mut cells = Vec::with_capacity(stream.cells.len());
         for row in stream.cells.chunks(stream.cols.max(1)) {
@@ -202,8 +166,14 @@ impl Reader<'_> {
             cells.extend(row.iter().map(|x| (x - mean) / root));
         }
         let plain = Wanted { cells, note: Some(FOLDED_GAINS), ..normed.clone() };
-        own.push(plain);
-        own
+        own.into_iter().chain([plain]).collect()
+    }
+
+    /// Some forms, and those of keys and values with a head for each query head.
+    fn and_repeated(&self, mut forms: Vec<Wanted>) -> Vec<Wanted> {
+        let repeated: Vec<Wanted> = forms.iter().filter_map(|form| self.repeated(form)).collect();
+        forms.extend(repeated);
+        forms
     }
 
     /// Keys or values with a head for each query head.
@@ -227,140 +197,119 @@ impl Reader<'_> {
 // The steps of a model that people dump.
 
 /// A step of a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// The rows of the embedding.
-    TokenEmbedding,
-    /// The vectors of the positions.
-    PositionEmbedding,
-    /// The input of the first layer.
-    Embedded,
-    /// What attention reads.
-    Normed,
-    /// Queries, keys and values in one matrix.
-    Fused,
-    Queries,
-    Keys,
-    Values,
-    QueriesNormed,
-    KeysNormed,
-    QueriesRotated,
-    KeysRotated,
-    Scores,
-    Pattern,
-    /// The mixed values of the heads.
-    Mixed,
-    /// The result of attention, times W_O.
-    AttentionProjected,
-    /// The same as it is added to the residual stream: after a norm, where there is one.
-    AttentionAdded,
-    /// The residual stream between attention and MLP.
-    Middle,
-    /// What the MLP reads.
-    MiddleNormed,
-    Up,
-    Gate,
-    /// What the function of the MLP reads: the gate, or the way up where there is no gate.
-    BeforeActivation,
-    GateAndUp,
-    /// The function of the gate; of the way up where there is no gate.
-    Active,
-    /// What the last matrix of the MLP reads.
-    Inside,
-    MlpProjected,
-    /// The same as it is added to the residual stream.
-    MlpAdded,
-    /// The residual stream that leaves the layer.
-    LeavingLayer,
-    FinalNormed,
-    /// The residual stream after the last layer, as `hidden_states` ends with it: after the final norm in a decoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// What it is, in words; a node is called by its name.
+    pub words: &'static str,
+    nodes: Nodes,
+    /// A convention that a dump of it may follow.
+    pub convention: Option<&'static str>,
+}
+
+/// The nodes with the numbers of a step, by their names in the layer or their whole names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nodes {
+    /// The node with the name of the dumped tensor.
+    Own,
+    /// The residual stream that the next layer reads, or the head of the model.
+    Next,
+    /// The first of these that the model has.
+    First(&'static [&'static str]),
+    /// Each of these, as a form of its own.
+    Each(&'static [&'static str]),
+    /// A norm, and the stream that it reads: the first of these that the model has.
+    Norm(&'static [&'static str], &'static [&'static str]),
+    /// The residual stream after the last layer, with and without its norm.
     LastHidden,
-    /// The scores of the vocabulary before their soft-cap.
-    UncappedLogits,
-    Logits,
-    /// A node by its own name.
-    Node(String),
+    /// The scores, before and after each of their steps.
+    Scores,
+    /// The first of these, a matrix for each head.
+    FirstOfHeads(&'static [&'static str]),
+    /// Each of these, a matrix for each head.
+    EachOfHeads(&'static [&'static str]),
 }
 
 impl Step {
-    /// What it is, in words.
-    pub fn words(&self) -> &str {
-        match self {
-            Step::TokenEmbedding => "embedding of the tokens",
-            Step::PositionEmbedding => "embedding of the positions",
-            Step::Embedded => "input of the first layer",
-            Step::Normed => "norm before attention",
-            Step::Fused => "queries, keys and values in one",
-            Step::Queries => "queries",
-            Step::Keys => "keys",
-            Step::Values => "values",
-            Step::QueriesNormed => "queries, normed",
-            Step::KeysNormed => "keys, normed",
-            Step::QueriesRotated => "queries, rotated",
-            Step::KeysRotated => "keys, rotated",
-            Step::Scores => "scores",
-            Step::Pattern => "weights of attention",
-            Step::Mixed => "mixed values of the heads",
-            Step::AttentionProjected => "attention times W_O",
-            Step::AttentionAdded => "result of attention",
-            Step::Middle => "residual stream between attention and MLP",
-            Step::MiddleNormed => "norm before the MLP",
-            Step::Up => "MLP, way up",
-            Step::Gate => "MLP, gate",
-            Step::BeforeActivation => "MLP, before its function",
-            Step::GateAndUp => "MLP, gate and way up",
-            Step::Active => "MLP, after its function",
-            Step::Inside => "MLP, before the last matrix",
-            Step::MlpProjected => "MLP times W_down",
-            Step::MlpAdded => "result of the MLP",
-            Step::LeavingLayer => "residual stream leaving the layer",
-            Step::FinalNormed => "final norm",
-            Step::LastHidden => "last hidden state",
-            Step::UncappedLogits => "logits before the soft-cap",
-            Step::Logits => "logits",
-            Step::Node(name) => name,
-        }
-    }
+    /// The rows of the embedding.
+    pub const TOKEN_EMBEDDING: Step =
+        Step::of("embedding of the tokens", Nodes::Each(&["E_tokens", "E"]), Some(CENTRED));
+    /// The vectors of the positions.
+    pub const POSITION_EMBEDDING: Step =
+        Step::of("embedding of the positions", Nodes::First(&["E_positions"]), Some(CENTRED));
+    /// The input of the first layer.
+    pub const EMBEDDED: Step = Step::of("input of the first layer", Nodes::First(&["E"]), Some(CENTRED));
+    /// What attention reads.
+    pub const NORMED: Step = Step::of("norm before attention", Nodes::Norm(&["X_normed"], &["X", "E"]), None);
+    /// Queries, keys and values in one matrix.
+    pub const FUSED: Step = Step::of("queries, keys and values in one", Nodes::First(&["QKV"]), None);
+    pub const QUERIES: Step = Step::of("queries", Nodes::EachOfHeads(&["Q", "Q_normed"]), Some(PAIRED));
+    pub const KEYS: Step = Step::of("keys", Nodes::EachOfHeads(&["K", "K_normed"]), Some(PAIRED));
+    pub const VALUES: Step = Step::of("values", Nodes::EachOfHeads(&["V"]), Some(VALUE_BIASES));
+    pub const QUERIES_NORMED: Step =
+        Step::of("queries, normed", Nodes::EachOfHeads(&["Q_normed"]), Some(PAIRED));
+    pub const KEYS_NORMED: Step = Step::of("keys, normed", Nodes::EachOfHeads(&["K_normed"]), Some(PAIRED));
+    pub const QUERIES_ROTATED: Step =
+        Step::of("queries, rotated", Nodes::FirstOfHeads(&["Q_rotated", "Q_normed", "Q"]), Some(PAIRED));
+    pub const KEYS_ROTATED: Step =
+        Step::of("keys, rotated", Nodes::FirstOfHeads(&["K_rotated", "K_normed", "K"]), Some(PAIRED));
+    pub const SCORES: Step = Step::of("scores", Nodes::Scores, None);
+    pub const PATTERN: Step = Step::of("weights of attention", Nodes::EachOfHeads(&["A"]), None);
+    /// The mixed values of the heads.
+    pub const MIXED: Step =
+        Step::of("mixed values of the heads", Nodes::EachOfHeads(&["C"]), Some(VALUE_BIASES));
+    /// The result of attention, times W_O.
+    pub const ATTENTION_PROJECTED: Step = Step::of("attention times W_O", Nodes::Each(&["O"]), Some(CENTRED));
+    /// The same as it is added to the residual stream: after a norm, where there is one.
+    pub const ATTENTION_ADDED: Step =
+        Step::of("result of attention", Nodes::First(&["O_normed", "O"]), Some(CENTRED));
+    pub const MIDDLE: Step = Step::of(
+        "residual stream between attention and MLP",
+        Nodes::First(&["X_mid", "X_mid_sum"]),
+        Some(CENTRED),
+    );
+    /// What the MLP reads.
+    pub const MIDDLE_NORMED: Step = Step::of(
+        "norm before the MLP",
+        Nodes::Norm(&["X_mid_normed", "X_normed_MLP"], &["X_mid", "X_mid_sum", "X", "E"]),
+        None,
+    );
+    pub const UP: Step = Step::of("MLP, way up", Nodes::First(&["MLP_up"]), None);
+    pub const GATE: Step = Step::of("MLP, gate", Nodes::First(&["MLP_gate"]), None);
+    /// What the function of the MLP reads: the gate, or the way up where there is no gate.
+    pub const BEFORE_ACTIVATION: Step =
+        Step::of("MLP, before its function", Nodes::First(&["MLP_gate", "MLP_up"]), None);
+    pub const GATE_AND_UP: Step = Step::of("MLP, gate and way up", Nodes::First(&["MLP_gate_up"]), None);
+    /// The function of the gate; of the way up where there is no gate.
+    pub const ACTIVE: Step =
+        Step::of("MLP, after its function", Nodes::First(&["MLP_active", "MLP_hidden"]), None);
+    /// What the last matrix of the MLP reads.
+    pub const INSIDE: Step = Step::of("MLP, before the last matrix", Nodes::First(&["MLP_hidden"]), None);
+    pub const MLP_PROJECTED: Step = Step::of("MLP times W_down", Nodes::First(&["MLP"]), Some(CENTRED));
+    /// The same as it is added to the residual stream.
+    pub const MLP_ADDED: Step =
+        Step::of("result of the MLP", Nodes::First(&["MLP_normed", "MLP"]), Some(CENTRED));
+    pub const LEAVING_LAYER: Step = Step::of("residual stream leaving the layer", Nodes::Next, Some(CENTRED));
+    pub const FINAL_NORMED: Step =
+        Step::of("final norm", Nodes::Norm(&["X_final_normed"], &["X_final"]), None);
+    /// The residual stream after the last layer, as `hidden_states` ends with it: after the final norm in a decoder.
+    pub const LAST_HIDDEN: Step = Step::of("last hidden state", Nodes::LastHidden, None);
+    /// The scores of the vocabulary before their soft-cap.
+    pub const UNCAPPED_LOGITS: Step = Step::of(
+        "logits before the soft-cap",
+        Nodes::First(&["logits_uncapped", "logits"]),
+        Some(CENTRED_LOGITS),
+    );
+    pub const LOGITS: Step = Step::of("logits", Nodes::First(&["logits"]), Some(CENTRED_LOGITS));
+    /// A node that is dumped under its own name.
+    pub const NODE: Step = Step::of("", Nodes::Own, None);
 
-    /// Returns true if a mean over its columns may be taken away: the residual stream and what is added to it, and logits.
-    pub fn may_be_centred(&self) -> bool {
-        matches!(
-            self,
-            Step::TokenEmbedding
-                | Step::PositionEmbedding
-                | Step::Embedded
-                | Step::AttentionProjected
-                | Step::AttentionAdded
-                | Step::Middle
-                | Step::MlpProjected
-                | Step::MlpAdded
-                | Step::LeavingLayer
-                | Step::UncappedLogits
-                | Step::Logits
-        )
-    }
-
-    /// Returns true if biases of values may be taken away from it.
-    pub fn may_lack_value_biases(&self) -> bool {
-        matches!(self, Step::Values | Step::Mixed)
-    }
-
-    /// Returns true if the order of columns within a head may be that of neighbouring pairs.
-    pub fn is_of_queries_or_keys(&self) -> bool {
-        matches!(
-            self,
-            Step::Queries
-                | Step::Keys
-                | Step::QueriesNormed
-                | Step::KeysNormed
-                | Step::QueriesRotated
-                | Step::KeysRotated
-        )
+    const fn of(words: &'static str, nodes: Nodes, convention: Option<&'static str>) -> Step {
+        Step { words, nodes, convention }
     }
 }
 
 /// A step at its place: layers count from 1; the head of the model counts as one more layer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub layer: usize,
     pub step: Step,

@@ -172,9 +172,7 @@ fn first_report(tracer: &Tracer<'_>, verdict: &Verdict, left: [Vec<String>; 2]) 
         if tracer.agrees(at, judged) {
             agreeing += 1;
             rounding = rounding.max(judged.relative);
-            conventions.extend(
-                judged.notes.iter().filter(|note| !conventions.contains(note)).copied().collect::<Vec<_>>(),
-            );
+            add_new(&mut conventions, &judged.notes);
         }
     }
     namings.sort();
@@ -195,6 +193,15 @@ fn first_report(tracer: &Tracer<'_>, verdict: &Verdict, left: [Vec<String>; 2]) 
     }
 }
 
+/// Adds the conventions that are not there yet.
+fn add_new(conventions: &mut Vec<&'static str>, notes: &[&'static str]) {
+    for note in notes {
+        if !conventions.contains(note) {
+            conventions.push(note);
+        }
+    }
+}
+
 /// Finds one mistake after the other, each from the first tensor that the ones before do not explain.
 fn explain(
     tracer: &Tracer<'_>,
@@ -212,7 +219,7 @@ fn explain(
         } else {
             None
         };
-        let is_doubtful = judged.relative <= tracer.precision.doubtful();
+        let is_doubtful = judged.relative <= tracer.precision.doubtful;
         let difference = tracer.difference(at, &judged);
         let Some(best) = found else {
             if is_doubtful {
@@ -228,8 +235,7 @@ fn explain(
         let explained = tracer.agreeing(&best.verdict).saturating_sub(tracer.agreeing(&verdict));
         let relative = best.verdict.judged[at].as_ref().map_or(0.0, |judged| judged.relative);
         for judged in best.verdict.judged.iter().flatten().filter(|judged| judged.relative < 1e-3) {
-            let new = judged.notes.iter().filter(|note| !report.conventions.contains(note));
-            report.conventions.extend(new.copied().collect::<Vec<_>>());
+            add_new(&mut report.conventions, &judged.notes);
         }
         for (count, mistakes) in best.mistakes.into_iter().enumerate() {
             let is_second = count > 0;
@@ -319,7 +325,7 @@ impl Wrong<'_> {
 
     /// Returns true if a mistake gives the numbers of the tensor.
     fn is_given_by(&self, trial: &Judged) -> bool {
-        let is_near = self.tracer.agrees(self.at, trial) || trial.relative <= self.tracer.precision.noise();
+        let is_near = self.tracer.agrees(self.at, trial) || trial.relative <= self.tracer.precision.noise;
         is_near && trial.relative * 4.0 < self.judged.relative
     }
 

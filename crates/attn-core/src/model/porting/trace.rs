@@ -9,9 +9,9 @@ use crate::model::tensors::Tensors;
 use crate::tensor::Tensor;
 
 use super::Dumped;
-use super::judge::{Difference, DumpPrecision, Judged, Judging, VALUE_BIASES};
+use super::judge::{Difference, DumpPrecision, Judged, Judging};
 use super::names::Naming;
-use super::right_numbers::{Place, Step, wanted};
+use super::right_numbers::{Place, Step, VALUE_BIASES, wanted};
 
 /// A dumped tensor, and the step that it is.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Verdict {
 /// What passes are made of.
 #[derive(Clone, Debug)]
 pub(super) struct Tracer<'d> {
-    pub tensors: &'d Tensors<'d>,
+    pub tensors: &'d Tensors,
     pub items: Vec<Item<'d>>,
     pub text: Text,
     pub options: PassOptions,
@@ -111,8 +111,7 @@ impl Tracer<'_> {
             forward.streams.extend(leaving.map(|node| numbers(&graph, node)).transpose()?);
             see(layer, &graph);
         }
-        if end > layers && self.tensors.has_head() && self.items.iter().any(|item| item.place.layer > layers)
-        {
+        if end > layers && self.tensors.has_head && self.items.iter().any(|item| item.place.layer > layers) {
             let mut graph = self.options.graph();
             let x = run.final_stream(&forward, &mut graph)?;
             run.logits(&mut graph, x)?;
@@ -130,12 +129,12 @@ impl Tracer<'_> {
     ) -> Option<Judged> {
         let judging = Judging {
             dumped: item.dumped,
-            step: &item.place.step,
+            step: item.place.step,
             naming: item.naming,
             tolerance: self.precision.tolerance(item.place.layer),
             value_biases,
         };
-        judging.judge(&wanted(graph, &item.place, architecture))
+        judging.judge(&wanted(graph, &item.dumped.name, item.place, architecture))
     }
 
     /// Returns true if most of the tensors have the shapes of their steps.
@@ -149,22 +148,28 @@ impl Tracer<'_> {
         judged.relative <= self.precision.tolerance(self.items[at].place.layer)
     }
 
+    fn agrees_in(&self, verdict: &Verdict, at: usize) -> bool {
+        verdict.judged[at].as_ref().is_some_and(|judged| self.agrees(at, judged))
+    }
+
+    /// The layer of a tensor, and the place of its node in the order of computing.
+    fn place(&self, verdict: &Verdict, at: usize) -> Option<(usize, usize)> {
+        verdict.judged[at].as_ref().map(|judged| (self.items[at].place.layer, judged.position))
+    }
+
     /// The number of tensors that agree.
     pub fn agreeing(&self, verdict: &Verdict) -> usize {
-        let judged = verdict.judged.iter().enumerate();
-        judged.filter(|(at, judged)| judged.as_ref().is_some_and(|judged| self.agrees(*at, judged))).count()
+        (0..self.items.len()).filter(|at| self.agrees_in(verdict, *at)).count()
     }
 
     /// The tensors that differ, in the order of computing.
     pub fn wrong(&self, verdict: &Verdict, rounded: &[usize]) -> Vec<usize> {
-        let differs = |(at, judged): (usize, &Option<Judged>)| {
-            let judged = judged.as_ref()?;
-            let differs = !self.agrees(at, judged) && !rounded.contains(&at);
-            differs.then_some((self.items[at].place.layer, judged.position, at))
+        let differs = |at: &usize| {
+            verdict.judged[*at].is_some() && !self.agrees_in(verdict, *at) && !rounded.contains(at)
         };
-        let mut wrong: Vec<_> = verdict.judged.iter().enumerate().filter_map(differs).collect();
-        wrong.sort_unstable();
-        wrong.into_iter().map(|(_, _, at)| at).collect()
+        let mut wrong: Vec<usize> = (0..self.items.len()).filter(differs).collect();
+        wrong.sort_by_key(|at| self.place(verdict, *at));
+        wrong
     }
 
     /// The first tensor that differs.
@@ -174,29 +179,19 @@ impl Tracer<'_> {
 
     /// The layer from whose input a mistake is looked for: that of the last tensor that agrees before the tensor `at`.
     pub fn start(&self, verdict: &Verdict, at: usize) -> usize {
-        let place = |at: usize| {
-            verdict.judged[at].as_ref().map(|judged| (self.items[at].place.layer, judged.position))
-        };
-        let end = place(at);
-        let agrees =
-            |other: &usize| verdict.judged[*other].as_ref().is_some_and(|judged| self.agrees(*other, judged));
+        let end = self.place(verdict, at);
+        let agreeing = (0..self.items.len()).filter(|other| self.agrees_in(verdict, *other));
         let before =
-            (0..self.items.len()).filter(agrees).filter_map(place).filter(|place| Some(*place) < end);
+            agreeing.filter_map(|other| self.place(verdict, other)).filter(|place| Some(*place) < end);
         let last = before.map(|(layer, _)| layer).max().unwrap_or(1);
         last.clamp(1, verdict.streams.len().saturating_sub(1).max(1))
     }
 
     /// Returns true if a tensor that agreed before the tensor `at` agrees no longer.
     pub fn breaks_earlier(&self, before: &Verdict, after: &Verdict, at: usize) -> bool {
-        let place = |verdict: &Verdict, at: usize| {
-            verdict.judged[at].as_ref().map(|judged| (self.items[at].place.layer, judged.position))
-        };
-        let end = place(before, at);
-        let agrees = |verdict: &Verdict, at: usize| {
-            verdict.judged[at].as_ref().is_some_and(|judged| self.agrees(at, judged))
-        };
-        let earlier = (0..self.items.len()).filter(|other| place(before, *other) < end);
-        earlier.into_iter().any(|other| agrees(before, other) && !agrees(after, other))
+        let end = self.place(before, at);
+        let mut earlier = (0..self.items.len()).filter(|other| self.place(before, *other) < end);
+        earlier.any(|other| self.agrees_in(before, other) && !self.agrees_in(after, other))
     }
 
     /// Where and how a tensor differs.
@@ -204,10 +199,11 @@ impl Tracer<'_> {
         let item = &self.items[at];
         let (head, row, col) = judged.at;
         let of_head = judged.node.strip_suffix("_1").filter(|_| judged.heads > 1);
+        let words = if item.place.step == Step::NODE { &item.dumped.name } else { item.place.step.words };
         Difference {
             name: item.dumped.name.clone(),
             node: of_head.map_or_else(|| judged.node.clone(), |stem| format!("{stem}_{}", head + 1)),
-            step: item.place.step.words().to_string(),
+            step: words.to_string(),
             layer: item.place.layer,
             head: (judged.heads > 1).then_some(head + 1),
             at: (row + 1, col + 1),
@@ -225,20 +221,16 @@ impl Tracer<'_> {
                 judged.as_ref().is_some_and(|judged| judged.notes.contains(&VALUE_BIASES))
             });
         let layers: Vec<usize> = lacking.map(|(item, _)| item.place.layer).collect();
-        let is_result = |step: &Step| {
-            matches!(
-                step,
-                Step::AttentionProjected
-                    | Step::AttentionAdded
-                    | Step::Middle
-                    | Step::LeavingLayer
-                    | Step::Logits
-            )
-        };
-        let first = self.items.iter().enumerate().find(|(_, item)| {
-            is_result(&item.place.step) && layers.iter().any(|layer| item.place.layer >= *layer)
+        let results = [
+            Step::ATTENTION_PROJECTED,
+            Step::ATTENTION_ADDED,
+            Step::MIDDLE,
+            Step::LEAVING_LAYER,
+            Step::LOGITS,
+        ];
+        let first = self.items.iter().enumerate().find(|(_, Item { place, .. })| {
+            results.contains(&place.step) && layers.iter().any(|layer| place.layer >= *layer)
         });
-        first
-            .is_some_and(|(at, _)| verdict.judged[at].as_ref().is_some_and(|judged| !self.agrees(at, judged)))
+        first.is_some_and(|(at, _)| verdict.judged[at].is_some() && !self.agrees_in(verdict, at))
     }
 }
