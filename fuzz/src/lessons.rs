@@ -13,6 +13,7 @@ use attn::lesson::update::update;
 use attn::lesson::{CommandOutput, Runner, draw, read};
 use attn::matrix::Matrix;
 use attn::render::Screen;
+use attn::story::condition::Numbers;
 
 use super::commands::{is_harmless, is_small, output};
 use super::{assert_fit_for_a_terminal, checked};
@@ -71,7 +72,7 @@ pub fn lesson(bytes: &[u8]) {
 /// One run, called `a` or anything else, of one matrix with names.
 struct OneRun(Matrix);
 
-impl Values for OneRun {
+impl Numbers for OneRun {
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
         match (run, address) {
             ("none", _) => Err(Error::new("there is no such run")),
@@ -80,7 +81,9 @@ impl Values for OneRun {
             _ => Ok(self.0.clone()),
         }
     }
+}
 
+impl Values for OneRun {
     fn slack(&self, _: &str, _: &str, decimals: usize) -> Result<f64> {
         Ok(1.0 / (decimals as f64 + 1.0))
     }
@@ -90,21 +93,20 @@ impl Values for OneRun {
 pub fn key(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let values = OneRun(Matrix::of([[0.1, 0.7, 0.2], [f64::INFINITY, -3.0, 0.0]]));
-    if let Ok(expression) = Expression::parse(text) {
-        let _ = checked(expression.evaluate(&values));
-        let _ = checked(expression.number(&values));
-    }
-    for kind in KINDS {
-        match kind.key(text) {
-            Ok(key) => {
-                assert!(!key.runs().is_empty(), "a key that computes nothing");
-                let Some(answer) = checked(kind.evaluate(&key, &values)) else { continue };
-                answered(text, &answer);
-                let _ = checked(answer.read(&answer.typed(), 4));
-            }
-            Err(error) => {
-                assert!(error.line >= 1 && error.column >= 1, "{error:?}");
-                assert_fit_for_a_terminal(&error.what);
+    for version in [1, 2] {
+        if let Ok(expression) = Expression::parse(text, version) {
+            let _ = checked(expression.evaluate(&values));
+            let _ = checked(expression.number(&values));
+        }
+        for kind in KINDS {
+            match kind.key(text, version) {
+                Ok(key) => {
+                    assert!(!key.runs().is_empty(), "a key that computes nothing");
+                    let Some(answer) = checked(kind.evaluate(&key, &values)) else { continue };
+                    answered(text, &answer);
+                    let _ = checked(answer.read(&answer.typed(), 4));
+                }
+                Err(error) => assert_fit_for_a_terminal(&error.to_string()),
             }
         }
     }

@@ -10,18 +10,17 @@ pub(super) use crate::graph::{Factor, NodeId, Op, Start, Statistic};
 pub(super) use crate::matrix::{Labels, Matrix};
 pub(super) use crate::random::LegacyStream;
 pub(super) use crate::story::Table;
-pub(super) use crate::story::condition::*;
 
 use crate::explore::Source;
 use crate::graph::recipes::{self, Split};
 use crate::graph::{Gradients, Graph, Node, Origin};
-use crate::story::{Digits, Plane, Step, StepItem, Story, Window, fill};
+use crate::language::Expression;
+use crate::story::condition::{GraphNumbers, Numbers, holds, missing, truth};
+use crate::story::{Claim, Digits, Plane, Step, StepItem, Story, Window, fill};
 use crate::text::{clip, nearest};
 
 /// The size of the largest number.
 pub(super) const LARGEST: Op = Op::Summary(Statistic::MaxSize);
-/// Differences up to this size are rounding.
-pub(super) const ROUNDING: f64 = 1e-9;
 
 /// The settings that a user changes in a demo.
 #[derive(Clone, Debug, Default)]
@@ -290,8 +289,11 @@ impl Builder {
     }
 
     /// Whether a condition holds for the numbers so far.
-    pub fn holds(&self, condition: &Condition) -> bool {
-        condition.holds(&self.graph, SEED)
+    ///
+    /// # Errors
+    /// If it has no truth; see [`truth`].
+    pub fn truth(&self, condition: &Expression) -> Result<bool> {
+        truth(condition, &GraphNumbers(&self.graph, SEED), 0)
     }
 
     /// Begins a step with a sentence that is true for any numbers.
@@ -302,7 +304,7 @@ impl Builder {
     }
 
     /// Gives a notice, counted from 0 over all steps, its condition.
-    pub fn claim_if(&mut self, claim: usize, condition: Condition) {
+    pub fn claim_if(&mut self, claim: usize, condition: Expression) {
         self.claims[claim].condition = condition;
     }
 
@@ -358,16 +360,16 @@ pub struct StepBuilder<'a> {
 impl StepBuilder<'_> {
     /// A notice: a sentence that is shown if the condition is true and every cell that the sentence names exists; cells are
     /// written `{A[1,2]:2}`.
-    pub fn claim(self, condition: Condition, text: &str) -> Self {
+    pub fn claim(self, condition: Expression, text: &str) -> Self {
         self.claimed(condition, text, false)
     }
 
     /// A sentence that replaces the step's heading if the condition is true. The heading itself has to be true for any numbers.
-    pub fn heading_if(self, condition: Condition, text: &str) -> Self {
+    pub fn heading_if(self, condition: Expression, text: &str) -> Self {
         self.claimed(condition, text, true)
     }
 
-    fn claimed(self, condition: Condition, text: &str, is_heading: bool) -> Self {
+    fn claimed(self, condition: Expression, text: &str, is_heading: bool) -> Self {
         let text = text.to_string();
         self.claims.push(Claim { step: self.at, condition, text, is_heading, shown: false });
         self
@@ -446,16 +448,15 @@ pub(super) fn plain(text: &str) -> String {
 /// If the sentence names a cell that does not exist among the demo's own numbers.
 fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
     // With the user's numbers a row or a name may be missing; the claim is then left out.
-    if own(&[]).holds(graph, SEED)
-        && let Some(address) = claim.condition.missing(graph)
-    {
+    let is_own = GraphNumbers(graph, SEED).is_own(&[])?;
+    if is_own && let Some(address) = missing(&claim.condition, graph) {
         let error = Error::new(format!(
             "the condition of “{}” names {address}, which does not exist",
             clip(&claim.text)
         ));
         return Err(error.help("look at the names of rows and columns, and at their case"));
     }
-    if !claim.condition.holds(graph, SEED) {
+    if !holds(&claim.condition, graph, SEED) {
         return Ok(());
     }
     let filled = fill(graph, &claim.text).map(|text| plain(&text));
@@ -464,7 +465,7 @@ fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
         (Ok(text), _) if claim.is_heading => step.text = text,
         (Ok(text), Some(before)) => *before = format!("{before} {text}"),
         (Ok(text), none) => *none = Some(text),
-        (Err(address), _) if own(&[]).holds(graph, SEED) => {
+        (Err(address), _) if is_own => {
             return Err(Error::new(format!("a sentence of this demo names {address}, which does not exist")));
         }
         (Err(_), _) => return Ok(()),

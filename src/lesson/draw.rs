@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::lesson::check::check_by;
-use crate::lesson::key::{Expression, Function, Value};
+use crate::lesson::key::Value;
 use crate::lesson::model::{Block, Exchange, Lesson, NamedRun, Question};
 use crate::lesson::run::Runner;
 use crate::render::Screen;
@@ -132,13 +132,7 @@ fn survives_rounding(question: &Question, values: &RunValues<'_>) -> Result<()> 
     if !matches!(right.value, Value::Cell(_) | Value::Order(_)) {
         return Ok(());
     }
-    let rounded = key.computed_by(|expression| match expression {
-        Expression::Call(function, of) => {
-            let of = Expression::Call(Function::Round(DECIMALS), of.clone());
-            Expression::Call(*function, Box::new(of))
-        }
-        other => other.clone(),
-    });
+    let rounded = key.computed_by(|expression| expression.of_rounded(DECIMALS));
     let rounded = question.kind.evaluate(&rounded, values)?;
     let is_same = rounded.to_string() == right.to_string();
     if is_same { Ok(()) } else { Err(Error::new("rounding changes the answer")) }

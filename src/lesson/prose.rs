@@ -14,8 +14,9 @@ use super::source::{Fault, Faults, Source};
 /// The most bytes of a number in the text, and of what decides that it begins there.
 const LONGEST_NUMBER: usize = 64;
 
-/// The prose at `at`: its Markdown without comments, and its checked numbers `0.30<!-- = RUN:CELL -->`.
-pub(super) fn prose(source: &Source, at: Range<usize>, faults: &mut Faults) -> Prose {
+/// The prose at `at` of a lesson of this version: its Markdown without comments, and its checked numbers
+/// `0.30<!-- = RUN:CELL -->`.
+pub(super) fn prose(source: &Source, at: Range<usize>, version: u8, faults: &mut Faults) -> Prose {
     let text = &source.text[at.clone()];
     let mut prose = Prose { markdown: String::new(), line: source.line(at.start), claims: Vec::new() };
     let mut taken = 0;
@@ -27,7 +28,7 @@ pub(super) fn prose(source: &Source, at: Range<usize>, faults: &mut Faults) -> P
         prose.markdown.push_str(&text[taken..comment.start]);
         taken = comment.end;
         let line = source.line(at.start + comment.start);
-        match claim(&prose.markdown, inside.trim(), line) {
+        match claim(&prose.markdown, inside.trim(), line, version) {
             Ok(claim) => prose.claims.push(claim),
             Err(fault) => faults.push(fault),
         }
@@ -61,7 +62,7 @@ impl Prose {
 }
 
 /// The claim of a comment directly after `before`.
-fn claim(before: &str, comment: &str, line: usize) -> std::result::Result<Claim, Fault> {
+fn claim(before: &str, comment: &str, line: usize, version: u8) -> std::result::Result<Claim, Fault> {
     let Some(expression) = comment.strip_prefix('=') else {
         return Err(Fault::new(line, format!("`<!-- {comment} -->` stands inside a line of text"))
             .help("put the directive alone on its line; inside the text write only checked numbers: 0.30<!-- = RUN:CELL -->"));
@@ -75,7 +76,10 @@ fn claim(before: &str, comment: &str, line: usize) -> std::result::Result<Claim,
         Fault::new(line, format!("there is no number directly before `<!-- {comment} -->`"))
             .help("write the number to check before it: 0.30<!-- = RUN:CELL -->")
     })?;
-    let expression = Expression::parse(expression.trim()).map_err(|error| Fault::in_key(line, error))?;
+    let expression = expression.trim();
+    let expression = Expression::parse(expression, version).map_err(|error| {
+        Fault::in_key(line, expression, error).help("write one cell: 0.30<!-- = RUN:A[bat,cave] -->")
+    })?;
     Ok(Claim { at: from + at.start..from + at.end, line, expression })
 }
 
@@ -127,7 +131,7 @@ mod tests {
     fn of(text: &str) -> (Prose, Faults) {
         let mut faults = Faults::default();
         let source = Source::new("x.md", text).unwrap();
-        (prose(&source, 0..text.len(), &mut faults), faults)
+        (prose(&source, 0..text.len(), 1, &mut faults), faults)
     }
 
     #[test]

@@ -8,9 +8,10 @@ use crate::answer::{LONGEST, MOST_OPTIONS, last_letter, option_of};
 use crate::elementary::pow;
 use crate::error::{Error, Result};
 use crate::graph::number_text;
+use crate::language::Gives;
 use crate::text::{clip, counted, one_of};
 
-use super::key::{Expression, Function, Key, ParseError, Value, Values, at_decimals, parse_key};
+use super::key::{Key, Value, Values, at_decimals};
 
 pub use crate::answer::{Answer, rounded_to_tolerance};
 
@@ -87,14 +88,13 @@ impl Kind {
         }
     }
 
-    /// Reads the key of a question of this kind.
+    /// Reads the key of a question of this kind in a lesson of this version.
     ///
     /// # Errors
-    /// If it cannot be read, is not written as this kind wants it, or reads no run: then it is not computed. The error tells the
-    /// column within the text.
-    pub fn key(self, text: &str) -> std::result::Result<Key, ParseError> {
-        let blanks = text.len() - text.trim_start().len();
-        let wrong = |what: String| Err(ParseError::new(text, blanks, what, self.key_help()));
+    /// If it cannot be read, is not written as this kind wants it, or reads no run: then it is not computed. An error of what
+    /// cannot be read tells the column within the text.
+    pub fn key(self, text: &str, version: u8) -> Result<Key> {
+        let wrong = |what: String| Err(Error::new(what).help(self.key_help()));
         let quoted = clip(text.trim());
         if !self.is_graded() {
             return wrong(format!("an {} question has no key", self.word()));
@@ -102,7 +102,7 @@ impl Kind {
         if is_bare_answer(text) {
             return wrong(format!("the key `{quoted}` is typed, not computed"));
         }
-        let key = parse_key(text, self.key_help())?;
+        let key = Key::parse(text, version).map_err(|error| error.help(self.key_help()))?;
         if key.runs().is_empty() {
             return wrong(format!("the key `{quoted}` is typed, not computed: it reads no run"));
         }
@@ -116,19 +116,18 @@ impl Kind {
     fn fault(self, key: &Key) -> Option<String> {
         let Key { letter, expression, tolerance, shown } = key;
         let is_alone = letter.is_none() && tolerance.is_none();
-        let is_own = match (self, expression) {
-            (Kind::Choice, Expression::Compare(..)) => letter.is_some() && tolerance.is_none(),
-            (Kind::Number, expression) => letter.is_none() && is_number(expression),
-            (Kind::Cell, Expression::Call(Function::Argmax | Function::Argmin, _)) => is_alone,
-            (Kind::Order, Expression::Call(Function::Rank, _)) => is_alone,
-            (Kind::Numbers, Expression::Reference { address, .. }) => is_alone && !address.contains('['),
+        let is_own = match (self, expression.gives()) {
+            (Kind::Choice, Gives::Truth) => letter.is_some() && tolerance.is_none(),
+            (Kind::Number, Gives::Number) => letter.is_none(),
+            (Kind::Cell, Gives::Cell) | (Kind::Order, Gives::Order) => is_alone,
+            (Kind::Numbers, _) => is_alone && expression.reference().is_some_and(|(_, of)| !of.contains('[')),
             _ => false,
         };
         let fault = match tolerance {
             _ if !is_own => return Some(format!("is not a key for a {} question", self.word())),
             _ if self != Kind::Number => return None,
             None => "has no tolerance",
-            Some(_) if shown.is_some() && !matches!(expression, Expression::Reference { .. }) => {
+            Some(_) if shown.is_some() && expression.reference().is_none() => {
                 "says “from … decimals”, but that needs a single cell"
             }
             Some(tolerance) if tolerance.is_finite() && *tolerance >= 0.0 => return None,
@@ -140,7 +139,7 @@ impl Kind {
     /// The right answer.
     ///
     /// # Errors
-    /// As [`Expression::evaluate`]; ties among them.
+    /// As those of [`evaluate`](crate::lesson::key::Expression::evaluate); ties among them.
     pub fn evaluate(self, key: &Key, values: &dyn Values) -> Result<Answer> {
         match self {
             Kind::Choice => {
@@ -154,7 +153,7 @@ impl Kind {
             Kind::Number => {
                 let value = key.expression.number(values)?;
                 let mut tolerance = key.tolerance.unwrap_or_default();
-                if let (Some(shown), Expression::Reference { run, address }) = (key.shown, &key.expression) {
+                if let (Some(shown), Some((run, address))) = (key.shown, key.expression.reference()) {
                     tolerance = widened(tolerance, values.slack(run, address, shown)?);
                 }
                 Ok(Answer { tolerance, ..Answer::exact(Value::Number(value)) })
@@ -255,17 +254,6 @@ fn begins_one(typed: char, names: &[String]) -> bool {
         name.chars().next().is_some_and(|first| first.to_lowercase().eq(typed.to_lowercase()))
     };
     names.iter().any(begins)
-}
-
-/// Whether an expression can be a number.
-fn is_number(expression: &Expression) -> bool {
-    match expression {
-        Expression::Number(_) | Expression::Reference { .. } => true,
-        Expression::Call(function, _) => {
-            !matches!(function, Function::Argmax | Function::Argmin | Function::Rank)
-        }
-        Expression::Compare(..) => false,
-    }
 }
 
 /// A tolerance and what rounded operands add to it, rounded up to the decimals of the tolerance.

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::{CellId, Cells, Graph, NodeId, Op, Term, resolve};
 use crate::matrix::Matrix;
 use crate::render::Screen;
+use crate::story::condition::{Numbers, part};
 use crate::text::did_you_mean;
 
 use super::command::Command;
@@ -141,11 +142,7 @@ impl RunValues<'_> {
     }
 }
 
-impl Values for RunValues<'_> {
-    fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64> {
-        self.operands(run, address)?.slack(decimals)
-    }
-
+impl Numbers for RunValues<'_> {
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
         let named = self.named(run)?;
         let graph = self.runner.graph(&named.command).map_err(|error| {
@@ -155,19 +152,10 @@ impl Values for RunValues<'_> {
     }
 }
 
-/// A node, a row of it, or a cell of it, with the labels.
-fn part(graph: &Graph, address: &str) -> Result<Matrix> {
-    let (node, rows, cols) = match resolve(graph, address)? {
-        Cells::Node(node) => return Ok(graph.matrix(node)?.clone()),
-        Cells::Row(node, row) => (node, row..row + 1, 0..graph.matrix(node)?.cols()),
-        Cells::Cell(CellId { node, row, col }) => (node, row..row + 1, col..col + 1),
-    };
-    let matrix = graph.matrix(node)?;
-    let values: Vec<f64> =
-        rows.clone().flat_map(|row| cols.clone().map(move |col| matrix[(row, col)])).collect();
-    Ok(Matrix::from_row_major(rows.len(), cols.len(), &values)?
-        .with_row_labels(matrix.row_labels().map(|names| names[rows].into()))
-        .with_col_labels(matrix.col_labels().map(|names| names[cols].into())))
+impl Values for RunValues<'_> {
+    fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64> {
+        self.operands(run, address)?.slack(decimals)
+    }
 }
 
 // The maximum error of an answer that is computed from operands as they are shown.

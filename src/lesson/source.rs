@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::foreign::visible;
-
-use super::key::ParseError;
+use crate::text::clip;
 
 /// The most bytes of a lesson: more than a week of teaching has.
 pub const LONGEST: u64 = 1 << 20;
@@ -151,9 +150,14 @@ impl Fault {
         }
     }
 
-    /// The fault at a line for an error of the key language.
-    pub(super) fn in_key(line: usize, error: ParseError) -> Fault {
-        Fault { help: error.help, ..Fault::new(line, error.what) }
+    /// The fault at a line for an error in a key, with its column in the key.
+    pub(super) fn in_key(line: usize, key: &str, error: Error) -> Fault {
+        let Error::Unusable(problem) = error else { return Fault::of(line, error) };
+        let place = match problem.place {
+            Some(Place::Text(_, _, column)) => format!(", at column {column} of `{}`", clip(key)),
+            _ => String::new(),
+        };
+        Fault { help: problem.help, ..Fault::new(line, problem.what + &place) }
     }
 
     /// The fault as it is printed: `file:line: what`, the step and the remedy below it.

@@ -112,7 +112,12 @@ fn keys_that_fail_tie_or_cannot_be_read_are_named() {
     bad(&choice("A iff soft:A[9,9] == 3"), 1, "<!-- key", "9");
     bad(&choice("A iff soft:A[dog,1] == 3"), 1, "<!-- key", "dog");
     bad(&choice("A"), 2, "<!-- key", "typed, not computed");
-    bad(&choice("A iff len(soft:A == 3"), 2, "<!-- key", "`(` is not closed");
+    bad(
+        &choice("A iff len(soft:A == 3"),
+        2,
+        "<!-- key",
+        "where `,` or `)` is expected, at column 20 of `A iff",
+    );
     bad(
         &ask("cell", "", "<!-- key: argmax(soft:A) -->\n"),
         1,
@@ -178,7 +183,7 @@ fn conditions_of_options_that_say_nothing_are_refused() {
     for (opt, code, words) in [
         ("<!-- opt B iff 1 == 2 -->", 2, "typed, not computed"),
         ("<!-- opt B iff soft:A[1,1] -->", 2, "is not a comparison"),
-        ("<!-- opt B iff len(soft:A == 3 -->", 2, "`(` is not closed"),
+        ("<!-- opt B iff len(soft:A == 3 -->", 2, "where `,` or `)` is expected"),
         ("<!-- opt B iff -->", 2, "is not a directive"),
         ("<!-- opt D iff len(soft:A) == 2 -->", 2, "there is no option D"),
         ("<!-- opt B iff len(soft:A) == 2 -->\n<!-- opt B iff len(soft:A) == 1 -->", 2, "a second `opt B`"),
@@ -212,8 +217,49 @@ fn a_number_is_asked_for_at_the_digits_that_the_question_shows() {
     );
     bad(&output("drawn:A[2,2] ± 0.05 from 2 decimals", two), 1, "<!-- key", "more than sums and products");
     bad(&output("sum(drawn:A[2]) ± 0.05 from 2 decimals", two), 2, "<!-- key", "needs a single cell");
-    bad(&output("drawn:O[2,2] ± 0.05 from two decimals", two), 2, "<!-- key", "cannot be read here");
+    bad(
+        &output("drawn:O[2,2] ± 0.05 from two decimals", two),
+        2,
+        "<!-- key",
+        "here stands `two`, where a number of decimals",
+    );
     bad(&output("drawn:O[2,2] ± 0.05 from 99 decimals", two), 2, "<!-- key", "is not a number of decimals");
+}
+
+#[test]
+fn version_2_has_the_conditions_of_demos_in_its_keys() {
+    let options = "- A. one\n- B. two\n- C. three\n\n";
+    let proofs = |key: &str| {
+        format!(
+            "<!-- key: C iff {key} -->\n<!-- opt A iff top(soft:A[1,1]) or rows(soft:A) > 1 -->\n\
+             <!-- opt B iff not sum(soft:A) ≈ 1 -->\n"
+        )
+    };
+    let half = "The rest is 0.58<!-- = 1 − soft:A[1,2] -->.\n\n";
+    let of_version = |version: &str, key: &str| {
+        lesson(&format!("{half}{}", ask("choice", options, &proofs(key))))
+            .replace("attn-lesson: 1", &format!("attn-lesson: {version}"))
+    };
+    let right = "cols(soft:A) == 3 and all(soft:A[1,{i}] ≈ soft:A[1,3] ± 0.01 for i in 2..3)";
+    let passes = checked(of_version("2", right));
+    assert_eq!(passes.code, 0, "{}", passes.out);
+
+    let wrong = checked(of_version("2", "max|soft:A| − min(soft:A) < 0.1"));
+    assert_eq!(wrong.code, 1, "{}", wrong.out);
+    let because = "the key of `q` is false: `max|soft:A| − min(soft:A)` is 0.2";
+    assert!(wrong.out.contains(because), "{}", wrong.out);
+
+    let first = checked(of_version("1", right));
+    assert_eq!(first.code, 2, "{}", first.out);
+    for words in [
+        "`1 − soft:A[1,2]` is not part of attn-lesson: 1",
+        "`..` is not part",
+        "`≈` is not part",
+        "`top` is not part",
+    ] {
+        assert!(first.out.contains(words), "{words}: {}", first.out);
+    }
+    assert!(first.out.contains("help: write attn-lesson: 2 in the head of the lesson"), "{}", first.out);
 }
 
 #[test]
@@ -276,7 +322,7 @@ fn a_file_that_is_no_text_or_no_lesson_is_refused() {
         (many.into_bytes(), "but at most 1048576 are read"),
         (Vec::new(), "0 bytes"),
         (b"# Read me\n".to_vec(), "this is not a lesson"),
-        (b"---\nattn-lesson: 2\n---\n# T\n## S\n".to_vec(), "unknown lesson format `2`"),
+        (b"---\nattn-lesson: 3\n---\n# T\n## S\n".to_vec(), "unknown lesson format `3`"),
         (b"---\nattn-lesson: 1\n---\n# T\n".to_vec(), "has no steps"),
         (b"---\nattn-lesson: 1\n".to_vec(), "this is not a lesson"),
     ] {

@@ -119,8 +119,8 @@ fn directives_explains_every_word_of_the_format() {
     for one in attn::lesson::DIRECTIVES {
         assert!(forms.clone().any(|form| form.starts_with(&format!("<!-- {}", one.word))), "{}", one.word);
     }
-    for (name, _) in attn::lesson::key::Function::ALL {
-        assert!(forms.clone().any(|form| form.starts_with(name)), "{name}");
+    for function in attn::lesson::key::functions(1) {
+        assert!(forms.clone().any(|form| form.starts_with(function.name)), "{}", function.name);
     }
     for kind in attn::lesson::question::KINDS {
         assert!(forms.clone().any(|form| form == kind.word()), "{}", kind.word());

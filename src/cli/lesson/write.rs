@@ -12,7 +12,7 @@ use crate::error::{Error, Place, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::input::{exists, read_text, write_text};
 use crate::lesson::export::{Answers, Handout};
-use crate::lesson::key::Function;
+use crate::lesson::key;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::question::{KINDS, Kind};
 use crate::lesson::{DIRECTIVES, LONGEST, Runner, built_in, export, is_lesson, new_lesson, open, read};
@@ -254,10 +254,11 @@ impl DirectivesArgs {
             let [key, typed] = kind.example();
             vec![kind.word(), key, typed]
         });
-        let functions = Function::ALL.map(|(name, call)| {
-            let does = FUNCTIONS.iter().find(|(function, _)| *function == name).map_or("", |(_, does)| does);
-            [call, does]
-        });
+        let does =
+            |name| FUNCTIONS.iter().find(|(function, _)| *function == name).map_or("", |(_, does)| *does);
+        let calls: Vec<_> =
+            key::functions(1).map(|function| (function.usage(1), does(function.name))).collect();
+        let functions = calls.iter().map(|(call, does)| [call.as_str(), does]);
         let form = ["form", "what it is"];
         let parts = [
             table("The file", &["line", "what it is"], FILE),
@@ -281,9 +282,10 @@ where
 }
 
 /// The lines of a file.
-const FILE: [[&str; 2]; 10] = [
+const FILE: [[&str; 2]; 11] = [
     ["---", "the first and the last line of the head"],
     ["attn-lesson: 1", "makes the file a lesson"],
+    ["attn-lesson: 2", "the same, and keys have everything that conditions of demos have"],
     ["minutes: 12", "the planned time"],
     ["screen: 100x30", "the screen it is written for, columns and rows [default: 80x24]"],
     ["# Why the mask?", "the title, once"],

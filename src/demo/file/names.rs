@@ -8,6 +8,7 @@ use crate::demo::builder::*;
 use crate::error::Place;
 use crate::language::{
     At, Expression, ExpressionKind as Kind, FUNCTIONS, Name, Names, Over, Piece, Repeat, Sign, expression,
+    of_numbers,
 };
 use crate::matrix::Shape;
 use crate::model::{Forward, Text};
@@ -323,26 +324,7 @@ impl<'a> Teller<'a> {
             }
             Kind::Unary(Sign::Minus, of) => -self.number(of)?,
             Kind::Unary(_, of) => truth(self.number(of)? == 0.0),
-            Kind::Binary(sign, a, b) => {
-                let (a, b) = (self.number(a)?, self.number(b)?);
-                match sign {
-                    Sign::Product | Sign::Multiply => a * b,
-                    Sign::Divide => a / b,
-                    Sign::Plus => a + b,
-                    Sign::Minus => a - b,
-                    Sign::Modulo => a.rem_euclid(b),
-                    Sign::Power => crate::elementary::pow(a, b),
-                    Sign::Equal => truth(a == b),
-                    Sign::Differs => truth(a != b),
-                    Sign::Less => truth(a < b),
-                    Sign::AtMost => truth(a <= b),
-                    Sign::More => truth(a > b),
-                    Sign::AtLeast => truth(a >= b),
-                    Sign::And => truth(a != 0.0 && b != 0.0),
-                    Sign::Or => truth(a != 0.0 || b != 0.0),
-                    Sign::Not => unreachable!("`not` has one side"),
-                }
-            }
+            Kind::Binary(sign, a, b) => sign.of(self.number(a)?, self.number(b)?),
             Kind::Choice(yes, condition, no) => {
                 self.number(if self.number(condition)? != 0.0 { yes } else { no })?
             }
@@ -350,14 +332,16 @@ impl<'a> Teller<'a> {
                 match (function.as_str(), &arguments[..]) {
                     ("rows", [of]) => self.demo.matrix(self.operand(of)?)?.rows() as f64,
                     ("cols", [of]) => self.demo.matrix(self.operand(of)?)?.cols() as f64,
-                    ("sqrt", [of]) => self.number(of)?.sqrt(),
-                    ("floor", [of]) => self.number(of)?.floor(),
-                    ("ceil", [of]) => self.number(of)?.ceil(),
-                    ("min", [a, b]) => self.number(a)?.min(self.number(b)?),
-                    ("max", [a, b]) => self.number(a)?.max(self.number(b)?),
                     ("id", [run, word]) => self.id(run, word)?,
-                    ("even", [of]) => truth(self.number(of)? % 2.0 == 0.0),
-                    _ => return Err(self.wrong(of.at, format!("`{}` gives no number here", clip(function)))),
+                    (name, _) => {
+                        let numbers =
+                            arguments.iter().map(|a| self.number(a)).collect::<Result<Vec<f64>>>()?;
+                        // Of one argument they are functions of a matrix.
+                        let is_of_cells = numbers.len() == 1 && ["sum", "min", "max"].contains(&name);
+                        of_numbers(name, &numbers).filter(|_| !is_of_cells).ok_or_else(|| {
+                            self.wrong(of.at, format!("`{}` gives no number here", clip(function)))
+                        })?
+                    }
                 }
             }
             Kind::Each { function, first, argument, repeat } if function == "sum" && first.is_empty() => {

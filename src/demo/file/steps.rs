@@ -40,7 +40,7 @@ enum Part {
     Symbols(NodeId),
     Table(Table),
     Plane(Vec<NodeId>, Vec<(NodeId, NodeId)>),
-    Claim { condition: Condition, text: String, instead: bool, later: Option<Later> },
+    Claim { condition: Expression, text: String, instead: bool, later: Option<Later> },
 }
 
 impl Teller<'_> {
@@ -90,7 +90,7 @@ impl Teller<'_> {
         if self.is_number(condition) {
             return Ok(self.number(condition)? != 0.0);
         }
-        Ok(self.demo.holds(&self.condition(condition)?))
+        Ok(matches!(self.demo.truth(&self.condition(condition)?), Ok(true)))
     }
 
     /// The step of a paragraph, if it has a sentence.
@@ -223,7 +223,7 @@ impl Teller<'_> {
                 let text = self.text(text)?;
                 let (condition, later) = match self.condition(condition) {
                     Ok(condition) => (condition, None),
-                    Err(_) => (any([]), Some(self.for_later(condition))),
+                    Err(_) => (condition.clone(), Some(self.for_later(condition))),
                 };
                 Part::Claim { condition, text, instead: *instead, later }
             }

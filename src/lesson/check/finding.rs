@@ -87,12 +87,12 @@ impl CheckContext<'_> {
 }
 
 /// “: `count(causal:A[bat], == 0)` is 1”: the values of the sides of a comparison, without literal numbers.
-pub(super) fn sides(left: &Expression, right: &Expression, context: CheckContext<'_>) -> Option<String> {
-    let values = [left.evaluate(context.values).ok()?, right.evaluate(context.values).ok()?];
+pub(super) fn sides(comparison: &Expression, context: CheckContext<'_>) -> Option<String> {
+    let sides = comparison.sides()?;
+    let values = [sides[0].evaluate(context.values).ok()?, sides[1].evaluate(context.values).ok()?];
     let brief = values.each_ref().map(briefly);
     let texts = if brief[0] == brief[1] { values.map(|value| value.to_string()) } else { brief };
-    let computed =
-        [left, right].into_iter().zip(texts).filter(|(side, _)| !matches!(side, Expression::Number(_)));
+    let computed = sides.iter().zip(texts).filter(|(side, _)| !side.is_literal());
     let said: Vec<String> = computed.map(|(side, text)| format!("`{side}` is {text}")).collect();
     Some(format!(": {}", said.join(", and ")))
 }

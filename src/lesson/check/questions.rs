@@ -94,10 +94,7 @@ fn by_letter(
 /// The key of a `choice` whose condition does not hold.
 fn false_key(question: &Question, key: &Key, context: CheckContext<'_>) -> Fault {
     let condition = &key.expression;
-    let because = match condition {
-        Expression::Compare(left, _, right) => sides(left, right, context).unwrap_or_default(),
-        _ => String::new(),
-    };
+    let because = sides(condition, context).unwrap_or_default();
     Fault::new(question.key_line, format!("the key of `{}` is false{because}", question.id)).help(format!(
         "`{condition}` must be true: check whether another option is right, or whether you meant another command"
     ))
@@ -187,8 +184,8 @@ pub(super) fn enough(
     context: CheckContext<'_>,
     faults: &mut Faults,
 ) {
-    let Key { expression: Expression::Reference { run, address }, shown, .. } = key else { return };
-    let tolerance = answer.tolerance;
+    let Some((run, address)) = key.expression.reference() else { return };
+    let (shown, tolerance) = (key.shown, answer.tolerance);
     // A cell that is given, or that is not a sum of products, has nothing to be held against.
     let Ok(cell) = context.values.operands(run, address) else { return };
     let on_screen = decimals_on_screen(question, &cell);
@@ -246,7 +243,7 @@ fn decimals_on_screen(question: &Question, cell: &ShownOperands) -> Vec<usize> {
             }
             Block::Prose(prose) => {
                 for claim in &prose.claims {
-                    if let Expression::Reference { address, .. } = &claim.expression
+                    if let Some((_, address)) = claim.expression.reference()
                         && is_operand(address)
                         && let Some(written) = WrittenNumber::parse(&prose.markdown[claim.at.clone()])
                     {
@@ -341,10 +338,7 @@ pub(super) fn about_its_option(
     faults: &mut Faults,
 ) {
     let Some(right) = offered.iter().find(|one| one.choice.letter == letter) else { return };
-    let of = match &key.expression {
-        Expression::Compare(left, ..) => left,
-        whole => whole,
-    };
+    let of = key.expression.sides().map_or_else(|| key.expression.clone(), |[left, _]| left);
     let value = of.number(context.values);
     if value.as_ref().is_ok_and(|&value| right.shown.agrees(value)) {
         return;
@@ -410,10 +404,7 @@ fn wrong(
     match condition.evaluate(context.values) {
         Ok(Value::Truth(false)) => None,
         Ok(_) => {
-            let because = match condition {
-                Expression::Compare(left, _, right) => sides(left, right, context).unwrap_or_default(),
-                _ => String::new(),
-            };
+            let because = sides(condition, context).unwrap_or_default();
             let right = if holds { "right too" } else { "the right one" };
             let what = format!("option {letter} of `{}` is {right}{because}", question.id);
             let help = format!("`{condition}` is true: ask for something else, or correct the condition");

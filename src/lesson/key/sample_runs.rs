@@ -1,32 +1,24 @@
 //! Runs with numbers that are read off by eye, for the tests of this folder.
 
 use crate::error::{Error, Result};
-use crate::graph::{Cells, Graph, Origin, resolve};
+use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
+use crate::story::condition::{Numbers, part};
 
 use super::Values;
 
 /// Runs by name, each a graph.
 pub(in crate::lesson) struct SampleRuns(Vec<(&'static str, Graph)>);
 
-impl Values for SampleRuns {
+impl Numbers for SampleRuns {
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
         let found = self.0.iter().find(|(name, _)| *name == run);
         let (_, graph) = found.ok_or_else(|| Error::new(format!("there is no run `{run}`")))?;
-        let row = |matrix: &Matrix, row: usize| {
-            let name = matrix.row_labels().map(|labels| labels[row].clone());
-            let cells = Matrix::from_fn(1, matrix.cols(), |_, col| matrix[(row, col)]);
-            cells
-                .with_col_labels(matrix.col_labels().cloned())
-                .with_row_labels(name.map(|name| [name].into()))
-        };
-        Ok(match resolve(graph, address)? {
-            Cells::Node(node) => graph.matrix(node)?.clone(),
-            Cells::Row(node, at) => row(graph.matrix(node)?, at),
-            Cells::Cell(cell) => Matrix::filled(1, 1, graph.matrix(cell.node)?[(cell.row, cell.col)]),
-        })
+        part(graph, address)
     }
+}
 
+impl Values for SampleRuns {
     /// Two operands, each off by half a unit.
     fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64> {
         self.matrix(run, address).map(|_| (0..decimals).fold(1.0, |unit, _| unit / 10.0))

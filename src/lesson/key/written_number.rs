@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use crate::read::number;
 
-use super::parse::Parser;
-
 /// The characters allowed between a number and the directive that checks it: they close bold, italics and code.
 const CLOSING: [char; 3] = ['*', '_', '`'];
 /// Decimals of a value that takes the place of an infinity, as many as tables show.
@@ -28,7 +26,7 @@ pub struct WrittenNumber {
 impl WrittenNumber {
     /// Reads a text that is one number and nothing else.
     pub fn parse(text: &str) -> Option<WrittenNumber> {
-        let length = Parser::new(text).written_number()?;
+        let length = length_of_number(text)?;
         if length != text.len() { None } else { WrittenNumber::of(text) }
     }
 
@@ -38,7 +36,7 @@ impl WrittenNumber {
         numbers_in(&text[..end]).pop().filter(|(range, _)| range.end == end)
     }
 
-    /// From what the parser has found to be a number.
+    /// From a text that is one number.
     fn of(text: &str) -> Option<WrittenNumber> {
         let sign = text.chars().next().filter(|first| ['-', '−', '+'].contains(first));
         let unsigned = &text[sign.map_or(0, char::len_utf8)..];
@@ -127,6 +125,41 @@ pub(in crate::lesson) fn at_decimals(number: f64, decimals: usize) -> String {
     format!("{number:.decimals$}")
 }
 
+/// The bytes of the number that a text begins with: `0.30`, `−1.5`, `124,439,808`, `30%`, `1e-3`.
+fn length_of_number(text: &str) -> Option<usize> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let sign = |text: &str| text.chars().next().filter(|c| "-−+".contains(*c)).map_or(0, char::len_utf8);
+    let fraction = |text: &str| match text.strip_prefix('.').map_or(0, digits) {
+        0 => 0,
+        count => 1 + count,
+    };
+    let unsigned = &text[sign(text)..];
+    let mut end = digits(unsigned);
+    if let Some(infinity) = ["inf", "∞"].into_iter().find(|word| unsigned.starts_with(word)) {
+        end = infinity.len();
+    } else {
+        let is_one_digit = end == 1 && !unsigned.starts_with('0') && !unsigned[1..].starts_with(',');
+        while (1..=3).contains(&digits(unsigned))
+            && unsigned[end..].strip_prefix(',').is_some_and(|group| digits(group) == 3)
+        {
+            end += 4;
+        }
+        end += fraction(&unsigned[end..]);
+        if end == 0 {
+            return None;
+        }
+        if let Some(exponent) = unsigned[end..].strip_prefix(['e', 'E']).filter(|_| is_one_digit)
+            && digits(&exponent[sign(exponent)..]) > 0
+        {
+            end += 1 + sign(exponent) + digits(&exponent[sign(exponent)..]);
+        }
+    }
+    let end = sign(text) + end;
+    let end = end + usize::from(text[end..].starts_with('%'));
+    let goes_on = |c: char| c.is_alphabetic() && !c.is_numeric() || c.is_ascii_digit();
+    (!text[end..].starts_with(goes_on)).then_some(end)
+}
+
 /// The numbers of a text and their byte ranges. Digits in a word or after a slash are not numbers: `W_2`, `2nd`, `1/3`.
 pub fn numbers_in(text: &str) -> Vec<(Range<usize>, WrittenNumber)> {
     let mut found: Vec<(Range<usize>, WrittenNumber)> = Vec::new();
@@ -148,7 +181,7 @@ pub fn numbers_in(text: &str) -> Vec<(Range<usize>, WrittenNumber)> {
         if at < end || !may_begin {
             continue;
         }
-        let Some(length) = Parser::new(&text[at..]).written_number() else { continue };
+        let Some(length) = length_of_number(&text[at..]) else { continue };
         if text[at + length..].starts_with('/') {
             continue;
         }

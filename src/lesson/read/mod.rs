@@ -29,7 +29,7 @@ pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     for piece in &pieces {
         reader.take(piece);
     }
-    let is_lesson = reader.has_head;
+    let is_lesson = reader.version > 0;
     let (mut lesson, mut faults) = reader.finish();
     names_are_unique(&lesson, &mut faults);
     if is_lesson && !misread.0.is_empty() {
@@ -57,7 +57,8 @@ struct Reader<'a> {
     question: Option<QuestionDraft>,
     /// The line of a `tol` that waits for its block.
     tolerance: Option<usize>,
-    has_head: bool,
+    /// The version of the format; 0 where there is no head of a lesson.
+    version: u8,
     has_title: bool,
     /// The line of the present piece.
     line: usize,
@@ -70,16 +71,7 @@ impl<'a> Reader<'a> {
         let name = visible(name.strip_suffix(".md").unwrap_or(name)).into_owned();
         let lesson = Lesson { name, file: file.to_string(), ..Lesson::default() };
         let (line, faults) = (1, Faults::default());
-        Reader {
-            source,
-            lesson,
-            question: None,
-            tolerance: None,
-            has_head: false,
-            has_title: false,
-            line,
-            faults,
-        }
+        Reader { source, lesson, question: None, tolerance: None, version: 0, has_title: false, line, faults }
     }
 
     /// Adds a fault of the present piece.
@@ -129,7 +121,7 @@ impl<'a> Reader<'a> {
                 if !question
                     .is_some_and(|question| question.take_options(piece, self.source, &mut self.faults))
                 {
-                    let prose = prose(self.source, piece.at.clone(), &mut self.faults);
+                    let prose = prose(self.source, piece.at.clone(), self.version, &mut self.faults);
                     self.add(Block::Prose(prose));
                 }
             }
@@ -197,7 +189,7 @@ impl<'a> Reader<'a> {
             "tol" => self.fault(format!("unknown tolerance `{text}`"), "write <!-- tol: last-digit -->"),
             "ask" => {
                 self.end_question();
-                self.question = Some(QuestionDraft::begin(text, self.line, &mut self.faults));
+                self.question = Some(QuestionDraft::begin(text, self.line, self.version, &mut self.faults));
             }
             word => match &mut self.question {
                 Some(question) if !question.folded => question.take(written, self.line, &mut self.faults),
@@ -277,7 +269,7 @@ impl<'a> Reader<'a> {
         self.end_question();
         self.end_tolerance();
         let Reader { mut faults, lesson, line, .. } = self;
-        if !self.has_head {
+        if self.version == 0 {
             // Other faults of a file that is not a lesson are meaningless.
             faults = Faults::default();
             faults.add(1, "this is not a lesson", "begin the file with the lines ---, attn-lesson: 1 and ---; attn lesson new NAME writes such a file");
@@ -335,9 +327,10 @@ impl Reader<'_> {
         let value = value.trim().trim_matches('"');
         match name.trim() {
             "attn-lesson" => {
-                self.has_head = true;
-                if value != "1" {
-                    self.fault(format!("unknown lesson format `{value}`"), "write format 1: attn-lesson: 1");
+                self.version = if value == "2" { 2 } else { 1 };
+                if !["1", "2"].contains(&value) {
+                    let help = "write attn-lesson: 1, or attn-lesson: 2 for keys with everything that conditions of demos have";
+                    self.fault(format!("unknown lesson format `{value}`"), help);
                 }
             }
             "title" => self.lesson.title = value.to_string(),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::language::Gives;
 use crate::lesson::blocks::Piece;
 use crate::lesson::directive::{DirectiveText, settings};
 use crate::lesson::key::Expression;
@@ -16,6 +17,8 @@ use crate::text::nearest;
 pub(super) struct QuestionDraft {
     question: Question,
     key: Option<(String, usize)>,
+    /// The version of the lesson.
+    version: u8,
     /// Whether its kind could be read: without it its key cannot be read.
     has_kind: bool,
     /// Whether its `<details>` have begun.
@@ -24,7 +27,7 @@ pub(super) struct QuestionDraft {
 
 impl QuestionDraft {
     /// Begins with `ask: id=zeros kind=choice think=30s`.
-    pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> QuestionDraft {
+    pub(super) fn begin(text: &str, line: usize, version: u8, faults: &mut Faults) -> QuestionDraft {
         let mut question = Question {
             id: String::new(),
             kind: Kind::Open,
@@ -74,7 +77,7 @@ impl QuestionDraft {
             );
         }
         question.kind = kind.unwrap_or(Kind::Open);
-        QuestionDraft { question, key: None, has_kind: kind.is_some(), folded: false }
+        QuestionDraft { question, key: None, version, has_kind: kind.is_some(), folded: false }
     }
 
     /// Takes a block, into the question or its answer.
@@ -107,7 +110,7 @@ impl QuestionDraft {
                     "letter them A, B, C …",
                 );
             }
-            let text = Some(prose(source, at, faults));
+            let text = Some(prose(source, at, self.version, faults));
             self.question.choices.push(Choice::new(letter, line, text));
         }
         true
@@ -115,6 +118,7 @@ impl QuestionDraft {
 
     /// Takes `key`, `opt`, `if` or `hint`.
     pub(super) fn take(&mut self, written: DirectiveText, line: usize, faults: &mut Faults) {
+        let version = self.version;
         match written.word {
             "key" if self.key.is_some() => {
                 faults.add(line, "this question has two keys", "a question has one key; remove the other");
@@ -137,7 +141,7 @@ impl QuestionDraft {
                     choice.feedback = Some(written.text);
                     return;
                 }
-                match Expression::parse(&written.text) {
+                match Expression::parse(&written.text, version) {
                     Ok(condition) if written.iff => {
                         if let Some(fault) = no_condition(&condition, line) {
                             faults.push(fault);
@@ -145,7 +149,15 @@ impl QuestionDraft {
                         choice.condition = Some(condition);
                     }
                     Ok(expression) => choice.computed = Some(expression),
-                    Err(error) => faults.push(Fault::in_key(line, error)),
+                    Err(error) => {
+                        let form = if written.iff {
+                            "opt B iff count(RUN:A[bat], == 0) == 1"
+                        } else {
+                            "opt B: RUN:A[1,2]"
+                        };
+                        let fault = Fault::in_key(line, &written.text, error);
+                        faults.push(fault.help(format!("write what computes it: {form}")));
+                    }
                 }
                 choice.line = if choice.text.is_some() { choice.line } else { line };
             }
@@ -187,9 +199,9 @@ impl QuestionDraft {
             ),
             Some((text, line)) => {
                 self.question.key_line = *line;
-                match kind.key(text) {
+                match kind.key(text, self.version) {
                     Ok(key) => self.question.key = Some(key),
-                    Err(error) => faults.push(Fault::in_key(*line, error)),
+                    Err(error) => faults.push(Fault::in_key(*line, text, error)),
                 }
             }
             None if kind.is_graded() => faults.add(
@@ -228,11 +240,11 @@ impl QuestionDraft {
 
 /// The fault of a condition of an option that is no comparison, or compares only numbers.
 pub(super) fn no_condition(condition: &Expression, line: usize) -> Option<Fault> {
-    let what = match condition {
-        Expression::Compare(..) if condition.runs().is_empty() => {
+    let what = match condition.gives() {
+        Gives::Truth if condition.runs().is_empty() => {
             format!("`{condition}` is typed, not computed: it reads no run")
         }
-        Expression::Compare(..) => return None,
+        Gives::Truth => return None,
         _ => format!("`{condition}` is not a comparison"),
     };
     Some(

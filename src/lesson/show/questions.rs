@@ -6,7 +6,7 @@ use crate::answer::{Judge, Judgement};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::lesson::command::as_live_page;
-use crate::lesson::key::{Expression, Value};
+use crate::lesson::key::Value;
 use crate::lesson::question::{Answer, rounded_to_tolerance};
 use crate::lesson::{Block, Choice, Prose, Question, RunValues};
 use crate::render::Screen;
@@ -44,9 +44,7 @@ impl<'a> LessonView<'a> {
     /// If its run is no computation that can be judged.
     pub fn exercise(&self, question: &Question) -> Result<Option<Exercise>> {
         let key = question.key.as_ref().filter(|_| question.kind.is_numbers());
-        let Some(Expression::Reference { run, address }) = key.map(|key| &key.expression) else {
-            return Ok(None);
-        };
+        let Some((run, address)) = key.and_then(|key| key.expression.reference()) else { return Ok(None) };
         let values = self.values();
         let command = &values.named(run)?.command;
         let ran = self.runner.run(&as_live_page(&command.args), Screen::plain(80));

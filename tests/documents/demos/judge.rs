@@ -1,7 +1,8 @@
 //! Whether a claim is true, judged from the condition as data and the recorded numbers, without asking the program.
 
 use attn::graph::{Graph, Node, Op, Origin};
-use attn::story::{Claim, Condition, Quantity, Relation};
+use attn::language::{Expression, ExpressionKind as Kind, Sign};
+use attn::story::Claim;
 
 /// Whether the sentence may stand there: its condition is true, and every cell that it names exists.
 pub fn is_true(graph: &Graph, claim: &Claim) -> bool {
@@ -18,22 +19,40 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn truth(graph: &Graph, condition: &Condition) -> Option<bool> {
-    let table = |name: &str| node(graph, name).map(rows_of);
-    match condition {
-        Condition::Compare(a, relation, b) => {
-            let (a, b) = (number(graph, a)?, number(graph, b)?);
-            if a.is_nan() || b.is_nan() {
-                return None;
-            }
-            Some(match relation {
-                Relation::Less => b > a,
-                Relation::AtMost => b >= a,
-                Relation::Equal => a == b,
-                Relation::Within(most) => a == b || (b - a <= *most && a - b <= *most),
-            })
+fn truth(graph: &Graph, condition: &Expression) -> Option<bool> {
+    match &*condition.kind {
+        Kind::Number(number) => Some(*number != 0.0),
+        Kind::Unary(Sign::Not, part) => truth(graph, part).map(|truth| !truth),
+        Kind::Binary(Sign::And, a, b) => every(graph, [a, b]).map(|truths| !truths.contains(&false)),
+        Kind::Binary(Sign::Or, a, b) => every(graph, [a, b]).map(|truths| truths.contains(&true)),
+        Kind::Binary(Sign::Equal, a, b) => compared(graph, a, b, |a, b| a == b),
+        Kind::Binary(Sign::Differs, a, b) => compared(graph, a, b, |a, b| a == b).map(|same| !same),
+        Kind::Binary(Sign::Less, a, b) => compared(graph, a, b, |a, b| b > a),
+        Kind::Binary(Sign::AtMost, a, b) => compared(graph, a, b, |a, b| b >= a),
+        Kind::Binary(Sign::More, a, b) => compared(graph, b, a, |b, a| a > b),
+        Kind::Binary(Sign::AtLeast, a, b) => compared(graph, b, a, |b, a| a >= b),
+        Kind::Close(a, b, within) => {
+            let most = match within {
+                Some(within) => number(graph, within)?,
+                None => 1e-9,
+            };
+            compared(graph, a, b, |a, b| a == b || (b - a <= most && a - b <= most))
         }
-        Condition::TopOfRow(address) => {
+        Kind::Call { function, arguments, .. } => said(graph, function, arguments),
+        _ => None,
+    }
+}
+
+/// Whether what a function says of its arguments is true.
+fn said(graph: &Graph, function: &str, arguments: &[Expression]) -> Option<bool> {
+    let whole = || table(graph, arguments.first()?);
+    match function {
+        "all" => every(graph, arguments).map(|truths| !truths.contains(&false)),
+        "any" => every(graph, arguments).map(|truths| truths.contains(&true)),
+        "nan" => Some(whole()?.concat().into_iter().any(f64::is_nan)),
+        "whole" => Some(whole()?.concat().into_iter().all(|x| x == x.round())),
+        "top" => {
+            let Kind::Reference { address, .. } = &*arguments.first()?.kind else { return None };
             let (node, row, col) = split(graph, address)?;
             let mut row = rows_of(node).swap_remove(row?);
             if row.iter().any(|x| x.is_nan()) {
@@ -42,24 +61,26 @@ fn truth(graph: &Graph, condition: &Condition) -> Option<bool> {
             let own = row.remove(col?);
             Some(row.into_iter().all(|other| other < own))
         }
-        Condition::Same(a, b, _) => Some(table(a)? == table(b)?),
-        Condition::Identity(name) => {
-            let table = table(name)?;
+        "identity" => {
+            let table = whole()?;
             let unit = |i: usize| (0..table.len()).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>();
             Some(table.iter().enumerate().all(|(i, row)| *row == unit(i)))
         }
-        Condition::ZerosAboveDiagonal(name) => {
-            Some(table(name)?.iter().enumerate().all(|(i, row)| row.iter().skip(i + 1).all(|&x| x == 0.0)))
+        "lower_triangular" => {
+            Some(whole()?.iter().enumerate().all(|(i, row)| row.iter().skip(i + 1).all(|&x| x == 0.0)))
         }
-        Condition::Symmetric(name) => {
-            let table = table(name)?;
+        "symmetric" => {
+            let table = whole()?;
             let turned: Vec<Vec<f64>> =
                 (0..table[0].len()).map(|j| table.iter().map(|row| row[j]).collect()).collect();
             Some(table == turned)
         }
-        Condition::Whole(name) => Some(table(name)?.concat().into_iter().all(|x| x == x.round())),
-        Condition::NotANumber(address) => Some(numbers(graph, address)?.into_iter().any(f64::is_nan)),
-        Condition::Own(names) => {
+        "own" => {
+            let name = |of: &Expression| match &*of.kind {
+                Kind::Text(name) => Some(name.clone()),
+                _ => None,
+            };
+            let names: Vec<String> = arguments.iter().filter_map(name).collect();
             let given: Vec<(&str, &Op)> = graph
                 .nodes()
                 .filter(|(_, node)| matches!(node.op, Op::Given(_)))
@@ -76,39 +97,68 @@ fn truth(graph: &Graph, condition: &Condition) -> Option<bool> {
             };
             Some(!given.into_iter().any(|(name, op)| meant(name) && foreign(op)))
         }
-        Condition::All(parts) => every(graph, parts).map(|truths| !truths.contains(&false)),
-        Condition::Any(parts) => every(graph, parts).map(|truths| truths.contains(&true)),
-        Condition::Not(part) => truth(graph, part).map(|truth| !truth),
+        _ => None,
     }
 }
 
-fn every(graph: &Graph, parts: &[Condition]) -> Option<Vec<bool>> {
-    parts.iter().map(|part| truth(graph, part)).collect()
+fn every<'a>(graph: &Graph, parts: impl IntoIterator<Item = &'a Expression>) -> Option<Vec<bool>> {
+    parts.into_iter().map(|part| truth(graph, part)).collect()
 }
 
-fn number(graph: &Graph, quantity: &Quantity) -> Option<f64> {
+/// Numbers are compared; one number with every cell of a table; two tables cell by cell, if they have one shape.
+fn compared(graph: &Graph, a: &Expression, b: &Expression, is_so: impl Fn(f64, f64) -> bool) -> Option<bool> {
+    let (a, b) = (table(graph, a)?, table(graph, b)?);
+    let (x, y) = (a.concat(), b.concat());
+    if x.iter().chain(&y).any(|x| x.is_nan()) {
+        return None;
+    }
+    Some(match (&x[..], &y[..]) {
+        ([x], y) => !y.is_empty() && y.iter().all(|y| is_so(*x, *y)),
+        (x, [y]) => !x.is_empty() && x.iter().all(|x| is_so(*x, *y)),
+        (x, y) => {
+            let lengths = |rows: &[Vec<f64>]| rows.iter().map(Vec::len).collect::<Vec<_>>();
+            lengths(&a) == lengths(&b) && x.iter().zip(y).all(|(x, y)| is_so(*x, *y))
+        }
+    })
+}
+
+fn number(graph: &Graph, of: &Expression) -> Option<f64> {
+    match table(graph, of)?.concat()[..] {
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
+/// The numbers of an expression, row by row.
+fn table(graph: &Graph, of: &Expression) -> Option<Vec<Vec<f64>>> {
     // From the smallest to the largest; nothing compares with NaN.
-    let sorted = |address: &str| {
-        let mut all = numbers(graph, address)?;
+    let sorted = |of: &Expression| {
+        let mut all = table(graph, of)?.concat();
         if all.iter().any(|x| x.is_nan()) {
             all = vec![f64::NAN];
         }
         all.sort_by(f64::total_cmp);
         Some(all)
     };
-    match quantity {
-        Quantity::Number(number) => Some(*number),
-        Quantity::Cell(address) => one(graph, address),
-        Quantity::Max(address) => sorted(address)?.pop(),
-        Quantity::Min(address) => sorted(address)?.first().copied(),
-        Quantity::MaxSize(address) => {
-            let all = sorted(address)?;
-            Some(if -all[0] > all[all.len() - 1] { -all[0] } else { all[all.len() - 1] })
+    let one = match &*of.kind {
+        Kind::Reference { address, .. } => return numbers(graph, address),
+        Kind::Number(number) => *number,
+        Kind::Unary(Sign::Minus, a) => -number(graph, a)?,
+        Kind::Binary(Sign::Plus, a, b) => number(graph, a)? + number(graph, b)?,
+        Kind::Binary(Sign::Product | Sign::Multiply, a, b) => number(graph, a)? * number(graph, b)?,
+        Kind::LargestSize(a) => {
+            let all = sorted(a)?;
+            if -all[0] > all[all.len() - 1] { -all[0] } else { all[all.len() - 1] }
         }
-        Quantity::Sum(address) => Some(numbers(graph, address)?.into_iter().fold(0.0, |sum, x| sum + x)),
-        Quantity::Plus(a, b) => Some(number(graph, a)? + number(graph, b)?),
-        Quantity::Times(a, b) => Some(number(graph, a)? * number(graph, b)?),
-    }
+        Kind::Call { function, arguments, .. } => match (function.as_str(), &arguments[..]) {
+            ("max", [a]) => sorted(a)?.pop()?,
+            ("min", [a]) => *sorted(a)?.first()?,
+            ("sum", [a]) => table(graph, a)?.concat().into_iter().fold(0.0, |sum, x| sum + x),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(vec![vec![one]])
 }
 
 fn one(graph: &Graph, address: &str) -> Option<f64> {
@@ -122,15 +172,14 @@ fn one(graph: &Graph, address: &str) -> Option<f64> {
     }
 }
 
-fn numbers(graph: &Graph, address: &str) -> Option<Vec<f64>> {
+fn numbers(graph: &Graph, address: &str) -> Option<Vec<Vec<f64>>> {
     let (node, row, col) = split(graph, address)?;
     let chosen = |i: &usize, chosen: Option<usize>| chosen.is_none_or(|only| only == *i);
     let table = rows_of(node);
     let rows = table.iter().enumerate().filter(|(i, _)| chosen(i, row));
-    Some(
-        rows.flat_map(|(_, cells)| cells.iter().enumerate().filter(|(j, _)| chosen(j, col)).map(|(_, x)| *x))
-            .collect(),
-    )
+    let cells =
+        |cells: &[f64]| cells.iter().enumerate().filter(|(j, _)| chosen(j, col)).map(|(_, x)| *x).collect();
+    Some(rows.map(|(_, row)| cells(row)).collect())
 }
 
 fn node<'a>(graph: &'a Graph, name: &str) -> Option<&'a Node> {

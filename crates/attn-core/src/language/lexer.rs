@@ -1,12 +1,18 @@
 //! From a line to its tokens.
 
+use std::ops::Range;
+
 use super::At;
+use super::check::newer;
 use crate::error::{Error, Place, Result};
+use crate::text::{clip, number};
 
 /// A token, and where it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub at: At,
+    /// Its bytes in the text.
+    pub bytes: Range<usize>,
     pub kind: TokenKind,
     /// A sign as it is written.
     pub spelled: &'static str,
@@ -21,12 +27,15 @@ pub(super) enum TokenKind {
     Number(f64),
     /// In quotes.
     Text(String),
+    /// `plain:A[bat,cave]`: the run, and the address in it.
+    Reference(String, String),
     /// `==`, `..`, `ᵀ` …, in the spelling that is written.
     Sign(&'static str),
 }
 
 /// The signs, the longest first, each with the spelling that stands for all of its kind.
-const SIGNS: [(&str, &str); 41] = [
+const SIGNS: [(&str, &str); 42] = [
+    ("+/-", "±"),
     ("==", "=="),
     ("!=", "!="),
     ("<=", "<="),
@@ -75,16 +84,21 @@ pub(super) fn wrong(file: &str, at: At, what: impl Into<String>) -> Error {
     Error::new(what).at(Place::Text(file.to_string(), at.line, at.column))
 }
 
-/// The tokens of a text that begins at a place; ends of lines in it count as blanks.
-pub(super) fn tokens(file: &str, text: &str, start: At) -> Result<Vec<Token>> {
-    let mut lexer = Lexer { file, rest: text, at: start };
+/// The tokens of a text that begins at a place; ends of lines in it count as blanks. In a key of a lesson, which has its version,
+/// cells are those of runs.
+pub(super) fn tokens(file: &str, text: &str, start: At, lesson: Option<u8>) -> Result<Vec<Token>> {
+    let mut lexer = Lexer { file, rest: text, at: start, lesson };
     let mut all = Vec::new();
     loop {
         let blank = lexer.skip_blanks();
         let Some(first) = lexer.rest.chars().next() else { return Ok(all) };
-        let at = lexer.at;
-        let (kind, spelled) = lexer.token(first)?;
-        all.push(Token { at, kind, spelled, after_blank: blank });
+        let (at, begin) = (lexer.at, text.len() - lexer.rest.len());
+        let (kind, spelled) = match lexer.reference()? {
+            Some(reference) => (reference, ""),
+            None => lexer.token(first)?,
+        };
+        let bytes = begin..text.len() - lexer.rest.len();
+        all.push(Token { at, bytes, kind, spelled, after_blank: blank });
     }
 }
 
@@ -92,6 +106,22 @@ struct Lexer<'a> {
     file: &'a str,
     rest: &'a str,
     at: At,
+    lesson: Option<u8>,
+}
+
+/// What ends the name of a node in a key. Version 1 has no other signs.
+const ENDS: [&str; 2] = ["[](),:=!<>+±", "[](),:=!<>+±-−*/·∘@^|≈~≠≤≥√ᵀ→;"];
+
+/// Signs that version 1 of lessons does not have.
+const NEWER: [&str; 15] = ["≠", "≤", "≥", "≈", "~=", "·", "@", "∘", "*", "/", "√", "^", "|", "..", "…"];
+
+/// Whether a run of a lesson may have this name: letters, digits, `-` and `_`.
+pub fn is_run_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(in_run)
+}
+
+fn in_run(c: char) -> bool {
+    c.is_alphabetic() && !c.is_numeric() || c.is_ascii_digit() || matches!(c, '-' | '_')
 }
 
 impl Lexer<'_> {
@@ -111,8 +141,39 @@ impl Lexer<'_> {
         blanks > 0
     }
 
+    /// `plain:A`, `plain:A[the#2,bat]`: a label has no quotes, and holds anything but `]`.
+    fn reference(&mut self) -> Result<Option<TokenKind>> {
+        let Some(version) = self.lesson else { return Ok(None) };
+        let run = self.rest.find(|c| !in_run(c)).unwrap_or(self.rest.len());
+        let is_minus = version > 1 && self.rest.starts_with('-');
+        let Some(address) = self.rest[run..].strip_prefix(':').filter(|_| run > 0 && !is_minus) else {
+            return Ok(None);
+        };
+        let mut in_braces = false;
+        let name = address.find(|c: char| {
+            in_braces = c == '{' || in_braces && c != '}';
+            !in_braces && (c.is_whitespace() || ENDS[usize::from(version > 1)].contains(c))
+        });
+        let mut end = name.unwrap_or(address.len());
+        if end == 0 {
+            return Ok(None);
+        }
+        if address[end..].starts_with('[') {
+            let Some(close) = address.find(']') else {
+                self.advance(run + 1 + end);
+                return Err(wrong(self.file, self.at, "`[` is not closed")
+                    .help("write a cell as A[3,2] or A[cave,bat]"));
+            };
+            end = close + 1;
+        }
+        let reference = TokenKind::Reference(self.rest[..run].to_string(), address[..end].to_string());
+        self.advance(run + 1 + end);
+        Ok(Some(reference))
+    }
+
     fn token(&mut self, first: char) -> Result<(TokenKind, &'static str)> {
-        if first.is_ascii_digit() {
+        let is_digit = |c: char| c.is_ascii_digit();
+        if is_digit(first) || first == '.' && self.rest[1..].starts_with(is_digit) {
             return Ok((self.number()?, ""));
         }
         if first.is_alphabetic() && first != 'ᵀ' || first == '_' {
@@ -140,26 +201,33 @@ impl Lexer<'_> {
         let Some((spelled, sign)) = SIGNS.iter().find(|(spelled, _)| self.rest.starts_with(spelled)) else {
             return Err(wrong(self.file, self.at, format!("`{first}` means nothing here")));
         };
+        if self.lesson == Some(1) && NEWER.contains(spelled) {
+            return Err(newer(self.file, self.at, spelled));
+        }
         self.advance(spelled.len());
         Ok((TokenKind::Sign(sign), spelled))
     }
 
-    /// `0.5`, `1e-9`; the dots of `1..3` belong to no number.
+    /// `0.5`, `.5`, `1.`, `1e-9`; the dots of `1..3` belong to no number.
     fn number(&mut self) -> Result<TokenKind> {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let exponent = |text: &str| {
+            let sign = text.chars().nth(1).filter(|c| "-−+".contains(*c)).map_or(0, char::len_utf8);
+            let begins = text.starts_with(['e', 'E']);
+            if begins && digits(&text[1 + sign..]) > 0 { 1 + sign + digits(&text[1 + sign..]) } else { 0 }
+        };
         let mut end = digits(self.rest);
-        if self.rest[end..].starts_with('.') && self.rest[end + 1..].starts_with(|c: char| c.is_ascii_digit())
+        if let Some(after) = self.rest[end..].strip_prefix('.')
+            && (exponent(after) > 0 || !after.starts_with(|c: char| c == '.' || c.is_alphabetic()))
         {
-            end += 1 + digits(&self.rest[end + 1..]);
+            end += 1 + digits(after);
         }
-        if let Some(exponent) = self.rest[end..].strip_prefix(['e', 'E']) {
-            let sign = usize::from(exponent.starts_with(['-', '+']));
-            let count = digits(&exponent[sign..]);
-            end += if count > 0 { 1 + sign + count } else { 0 };
-        }
-        let number = self.rest[..end].parse();
-        let number =
-            number.map_err(|_| wrong(self.file, self.at, format!("`{}` is no number", &self.rest[..end])))?;
+        end += exponent(&self.rest[end..]);
+        let text = &self.rest[..end];
+        let Some(number) = number(text) else {
+            let error = format!("`{}` is beyond the range of a 64-bit float", clip(text));
+            return Err(wrong(self.file, self.at, error).help("write a smaller one, or inf"));
+        };
         self.advance(end);
         Ok(TokenKind::Number(number))
     }
@@ -191,3 +259,6 @@ impl Lexer<'_> {
 fn is_transposed(text: &str) -> bool {
     text.strip_prefix('T').is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
+
+/// No name is longer, in bytes.
+pub(super) const LONGEST_NAME: usize = 1000;

@@ -2,12 +2,18 @@
 //!
 //! A text becomes a [`Program`]: data without meaning, in which every part knows its place. What its names are, who computes them.
 
+mod check;
 mod functions;
 mod lexer;
 mod parser;
 
-pub use functions::{FUNCTIONS, function_of, simple_op};
-pub use parser::{KEYWORDS, LINE_WORDS, LONGEST, expression, program};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use functions::{CELL_FUNCTIONS, CellFunction, FUNCTIONS, Gives, function_of, of_numbers, simple_op};
+pub use lexer::is_run_name;
+pub use parser::{KEYWORDS, KeyParts, LINE_WORDS, LONGEST, expression, key, key_expression, program};
 
 /// A place in the text: line and column, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -192,6 +198,70 @@ pub struct Expression {
     pub at: At,
     /// What it is.
     pub kind: Box<ExpressionKind>,
+    /// The text that it stands in, and its bytes there.
+    text: Arc<str>,
+    bytes: Range<usize>,
+}
+
+impl fmt::Display for Expression {
+    /// As it is written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text[self.bytes.clone()])
+    }
+}
+
+impl Expression {
+    /// Where it begins, and its first byte.
+    fn begin(&self) -> (At, usize) {
+        (self.at, self.bytes.start)
+    }
+
+    /// Something else in its place.
+    #[must_use]
+    pub fn with(&self, kind: ExpressionKind) -> Expression {
+        Expression { kind: Box::new(kind), text: Arc::clone(&self.text), bytes: self.bytes.clone(), ..*self }
+    }
+
+    /// The expressions that it is made of.
+    pub fn parts_mut(&mut self) -> Vec<&mut Expression> {
+        use ExpressionKind as Kind;
+        match &mut *self.kind {
+            Kind::Call { arguments, .. } => arguments.iter_mut().collect(),
+            Kind::Each { first, argument, repeat, .. } => {
+                let bounds = match &mut repeat.over {
+                    Over::Range(from, to) => vec![from, to],
+                    Over::Each(_) => Vec::new(),
+                };
+                first.iter_mut().chain([argument]).chain(bounds).collect()
+            }
+            Kind::LargestSize(a) | Kind::Transposed(a) | Kind::Unary(_, a) | Kind::Is(_, a) => vec![a],
+            Kind::Binary(_, a, b) => vec![a, b],
+            Kind::Close(a, b, within) => [a, b].into_iter().chain(within).collect(),
+            Kind::Choice(a, b, c) => vec![a, b, c],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Visits it, and then all that it is made of.
+    pub fn each(&mut self, visit: &mut dyn FnMut(&mut ExpressionKind)) {
+        visit(&mut self.kind);
+        self.parts_mut().into_iter().for_each(|part| part.each(visit));
+    }
+
+    /// What it gives as a condition or a key.
+    pub fn gives(&self) -> Gives {
+        match &*self.kind {
+            ExpressionKind::Call { function, .. } | ExpressionKind::Each { function, .. } => {
+                CellFunction::named(function).map_or(Gives::Number, |function| function.gives)
+            }
+            ExpressionKind::Binary(sign, ..) | ExpressionKind::Unary(sign, _) if sign.gives_truth() => {
+                Gives::Truth
+            }
+            ExpressionKind::Close(..) => Gives::Truth,
+            ExpressionKind::Choice(yes, ..) => yes.gives(),
+            _ => Gives::Number,
+        }
+    }
 }
 
 /// What an expression is.
@@ -209,6 +279,15 @@ pub enum ExpressionKind {
     Object(Vec<(String, Expression)>),
     /// `X[1..3]`, `A[bat,cave]`
     Part(Name, Vec<Index>),
+    /// `plain:A[bat,cave]` of a lesson; of a demo, where the names of a condition are written out, without a run.
+    Reference {
+        /// The name of the run.
+        run: String,
+        /// The node, row, column or cell, as everywhere in `attn`; a column is `A[*,cave]`.
+        address: String,
+    },
+    /// `== 0`, as `count(A, == 0)` has it.
+    Is(Sign, Expression),
     /// `softmax(S)`, `attend(Q, K, V, heads = 4)`
     Call {
         /// The function.

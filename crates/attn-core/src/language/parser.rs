@@ -1,6 +1,9 @@
 //! From a text to a program.
 
-use super::lexer::{Token, TokenKind, tokens, wrong};
+use std::sync::Arc;
+
+use super::check::newer;
+use super::lexer::{LONGEST_NAME, Token, TokenKind, tokens, wrong};
 use super::{
     Arrow, At, Definition, Expression, ExpressionKind, Index, Line, LineKind, Lines, Name, Names, Over,
     Paragraph, Piece, Program, Repeat, Sign,
@@ -127,6 +130,44 @@ pub fn expression(file: &str, text: &str, at: At) -> Result<Expression> {
     parser.end()?;
     Ok(read)
 }
+
+/// The parts of a key: the letter of the right option, the expression, the tolerance, and the decimals at which the numbers that
+/// it is computed from are shown.
+pub type KeyParts = (Option<char>, Expression, Option<f64>, Option<usize>);
+
+/// The key of a question in a lesson of this version: `C iff EXPRESSION`, `EXPRESSION ± 0.05 from 2 decimals`.
+///
+/// # Errors
+/// As [`key_expression`].
+pub fn key(text: &str, version: u8) -> Result<KeyParts> {
+    let mut parser = Parser::read("", text, FIRST, Some(version))?;
+    let letter = parser.letter()?;
+    let read = parser.expression()?.checked("", version)?;
+    let tolerance = if parser.takes("±") { Some(parser.signed_number()?) } else { None };
+    let mut shown = None;
+    if tolerance.is_some() && parser.takes_word("from") {
+        shown = Some(parser.decimals()?);
+        if !parser.takes_word("decimal") {
+            parser.word("decimals")?;
+        }
+    }
+    parser.end()?;
+    Ok((letter, read, tolerance, shown))
+}
+
+/// An expression of a lesson of this version, such as `count(plain:A[bat], == 0) == 2`.
+///
+/// # Errors
+/// At the column of what cannot be read, or is not part of this version: what was expected there.
+pub fn key_expression(text: &str, version: u8) -> Result<Expression> {
+    let mut parser = Parser::read("", text, FIRST, Some(version))?;
+    let read = parser.expression()?;
+    parser.end()?;
+    read.checked("", version)
+}
+
+/// Where a key begins.
+const FIRST: At = At { line: 1, column: 1 };
 
 /// The rest of a line that begins with a word.
 fn after_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
@@ -286,6 +327,9 @@ fn colon(text: &str) -> Option<usize> {
 
 struct Parser<'a> {
     file: &'a str,
+    text: Arc<str>,
+    /// The version of the lesson whose key this is. There a word before a bracket is a function, also with a blank between them.
+    lesson: Option<u8>,
     tokens: Vec<Token>,
     next: usize,
     end: At,
@@ -296,10 +340,24 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// A parser of a part of a line: `skipped` bytes of ASCII stand before it.
     fn of(file: &'a str, text: &str, line: At, skipped: usize) -> Result<Parser<'a>> {
-        let start = At { line: line.line, column: line.column + skipped };
-        let tokens = tokens(file, text, start)?;
+        Parser::read(file, text, At { line: line.line, column: line.column + skipped }, None)
+    }
+
+    fn read(file: &'a str, text: &str, start: At, lesson: Option<u8>) -> Result<Parser<'a>> {
+        let tokens = tokens(file, text, start, lesson)?;
         let end = tokens.last().map_or(start, |last| last.at);
-        Ok(Parser { file, tokens, next: 0, end, depth: 0, operators: 0 })
+        Ok(Parser { file, text: Arc::from(text), lesson, tokens, next: 0, end, depth: 0, operators: 0 })
+    }
+
+    /// The place of the next token, and its first byte.
+    fn begin(&self) -> (At, usize) {
+        self.tokens.get(self.next).map_or((self.end, self.text.len()), |token| (token.at, token.bytes.start))
+    }
+
+    /// What begins at a place and ends before the next token.
+    fn made(&self, (at, begin): (At, usize), kind: ExpressionKind) -> Expression {
+        let end = self.tokens[..self.next].last().map_or(begin, |token| token.bytes.end.max(begin));
+        Expression { at, kind: Box::new(kind), text: Arc::clone(&self.text), bytes: begin..end }
     }
 
     fn at(&self) -> At {
@@ -312,6 +370,9 @@ impl<'a> Parser<'a> {
             Some(TokenKind::Word(word)) => format!("here stands `{}`", clip(word)),
             Some(TokenKind::Number(number)) => format!("here stands `{number}`"),
             Some(TokenKind::Text(text)) => format!("here stands `\"{}\"`", clip(text)),
+            Some(TokenKind::Reference(run, address)) => {
+                format!("here stands `{}`", clip(&format!("{run}:{address}")))
+            }
             Some(TokenKind::Sign(_)) => format!("here stands `{}`", self.tokens[self.next].spelled),
         };
         wrong(self.file, self.at(), format!("{found}, where {expected} is expected"))
@@ -356,6 +417,36 @@ impl<'a> Parser<'a> {
     /// Whether the next token is a sign without a blank before it.
     fn is_joined(&self, sign: &str) -> bool {
         self.is_sign(sign) && !self.tokens[self.next].after_blank
+    }
+
+    // Keys.
+
+    /// `C iff`
+    fn letter(&mut self) -> Result<Option<char>> {
+        let letter = match &self.tokens[..] {
+            [Token { kind: TokenKind::Word(word), .. }, Token { kind: TokenKind::Word(_), .. }, ..] => {
+                word.chars().next().filter(|letter| word.len() == 1 && letter.is_ascii_alphabetic())
+            }
+            _ => None,
+        };
+        if letter.is_some() {
+            self.next += 1;
+            self.word("iff")?;
+        }
+        Ok(letter.map(|letter| letter.to_ascii_uppercase()))
+    }
+
+    /// A number that is written out.
+    fn signed_number(&mut self) -> Result<f64> {
+        let read = self.unary()?;
+        let error = || wrong(self.file, read.at, format!("`{}` is not a number", clip(&read.to_string())));
+        read.literal().ok_or_else(error)
+    }
+
+    /// A number of decimals.
+    fn decimals(&mut self) -> Result<usize> {
+        let read = self.unary()?;
+        read.decimals(self.file)
     }
 
     // Names.
@@ -532,8 +623,8 @@ impl<'a> Parser<'a> {
 
     /// What a definition says, with the forms that stand nowhere else.
     fn defined(&mut self) -> Result<Expression> {
-        let at = self.at();
         let read = self.expression()?;
+        let begin = read.begin();
         let kind = match *read.kind {
             ExpressionKind::Matrix(rows) if self.takes_word("fitted") => {
                 self.word("to")?;
@@ -558,13 +649,14 @@ impl<'a> Parser<'a> {
                 ExpressionKind::Draw(rows, cols, after)
             }
             kind if self.takes_word("in") => {
-                let first = self.sum()?;
+                let number = self.made(begin, kind);
+                let from = self.sum()?;
                 self.expect("..")?;
-                ExpressionKind::Whole(Expression { at, kind: Box::new(kind) }, first, self.sum()?)
+                ExpressionKind::Whole(number, from, self.sum()?)
             }
             kind => kind,
         };
-        Ok(Expression { at, kind: Box::new(kind) })
+        Ok(self.made(begin, kind))
     }
 
     // Expressions, from the loosest to the strongest.
@@ -587,7 +679,7 @@ impl<'a> Parser<'a> {
         let condition = self.any()?;
         self.word("else")?;
         let no = self.expression()?;
-        Ok(Expression { at: yes.at, kind: Box::new(ExpressionKind::Choice(yes, condition, no)) })
+        Ok(self.made(yes.begin(), ExpressionKind::Choice(yes, condition, no)))
     }
 
     fn any(&mut self) -> Result<Expression> {
@@ -607,21 +699,24 @@ impl<'a> Parser<'a> {
     }
 
     fn negated(&mut self) -> Result<Expression> {
-        let at = self.at();
+        let begin = self.begin();
         let mut count = 0;
         while self.takes_word("not") {
             count += 1;
             if count > DEEPEST {
-                return Err(wrong(self.file, at, format!("more than {DEEPEST} signs follow each other")));
+                return Err(wrong(
+                    self.file,
+                    begin.0,
+                    format!("more than {DEEPEST} signs follow each other"),
+                ));
             }
         }
         let read = self.compared()?;
-        Ok((0..count)
-            .fold(read, |read, _| Expression { at, kind: Box::new(ExpressionKind::Unary(Sign::Not, read)) }))
+        Ok((0..count).fold(read, |read, _| self.made(begin, ExpressionKind::Unary(Sign::Not, read))))
     }
 
-    fn compared(&mut self) -> Result<Expression> {
-        let a = self.sum()?;
+    /// A sign that compares, where one stands here.
+    fn comparison(&mut self) -> Option<Sign> {
         let signs = [
             ("==", Sign::Equal),
             ("!=", Sign::Differs),
@@ -630,17 +725,19 @@ impl<'a> Parser<'a> {
             ("<", Sign::Less),
             (">", Sign::More),
         ];
+        signs.into_iter().find(|(sign, _)| self.takes(sign)).map(|(_, sign)| sign)
+    }
+
+    fn compared(&mut self) -> Result<Expression> {
+        let a = self.sum()?;
         if self.takes("≈") {
             let b = self.sum()?;
             let within = if self.takes("±") { Some(self.sum()?) } else { None };
-            return Ok(Expression { at: a.at, kind: Box::new(ExpressionKind::Close(a, b, within)) });
+            return Ok(self.made(a.begin(), ExpressionKind::Close(a, b, within)));
         }
-        match signs.into_iter().find(|(sign, _)| self.is_sign(sign)) {
+        match self.comparison() {
             None => Ok(a),
-            Some((_, sign)) => {
-                self.next += 1;
-                self.binary(sign, a, Self::sum)
-            }
+            Some(sign) => self.binary(sign, a, Self::sum),
         }
     }
 
@@ -687,7 +784,7 @@ impl<'a> Parser<'a> {
             ));
         }
         let b = follows(self)?;
-        Ok(Expression { at: a.at, kind: Box::new(ExpressionKind::Binary(sign, a, b)) })
+        Ok(self.made(a.begin(), ExpressionKind::Binary(sign, a, b)))
     }
 
     /// Whether a factor stands here, side by side with the one before it.
@@ -697,24 +794,26 @@ impl<'a> Parser<'a> {
                 let is_call = matches!(self.tokens.get(self.next + 1), Some(token) if token.kind == TokenKind::Sign("(") && !token.after_blank);
                 is_call || !KEYWORDS.contains(&word.as_str())
             }
-            Some(TokenKind::Number(_) | TokenKind::Sign("(" | "√")) => true,
+            Some(TokenKind::Number(_) | TokenKind::Reference(..) | TokenKind::Sign("(" | "√")) => true,
             _ => false,
         }
     }
 
     fn unary(&mut self) -> Result<Expression> {
-        let at = self.at();
+        let begin = self.begin();
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(wrong(self.file, at, format!("more than {DEEPEST} signs follow each other")));
+            return Err(wrong(self.file, self.at(), format!("more than {DEEPEST} signs follow each other")));
         }
         let read = if self.takes("−") {
             let read = self.unary()?;
-            Ok(Expression { at, kind: Box::new(ExpressionKind::Unary(Sign::Minus, read)) })
+            Ok(self.made(begin, ExpressionKind::Unary(Sign::Minus, read)))
+        } else if self.lesson.is_some() && self.takes("+") {
+            self.unary()
         } else if self.takes("√") {
             let arguments = vec![self.unary()?];
             let kind = ExpressionKind::Call { function: "sqrt".into(), arguments, settings: Vec::new() };
-            Ok(Expression { at, kind: Box::new(kind) })
+            Ok(self.made(begin, kind))
         } else {
             self.power()
         };
@@ -740,64 +839,70 @@ impl<'a> Parser<'a> {
                     format!("more than {DEEPEST} signs follow each other"),
                 ));
             }
-            read = Expression { at: read.at, kind: Box::new(ExpressionKind::Transposed(read)) };
+            read = self.made(read.begin(), ExpressionKind::Transposed(read));
         }
         Ok(read)
     }
 
     fn primary(&mut self) -> Result<Expression> {
-        let at = self.at();
-        let of = |kind| Ok(Expression { at, kind: Box::new(kind) });
-        match self.peek().cloned() {
+        let begin = self.begin();
+        let kind = match self.peek().cloned() {
             Some(TokenKind::Number(number)) => {
                 self.next += 1;
-                of(ExpressionKind::Number(number))
+                ExpressionKind::Number(number)
             }
             Some(TokenKind::Sign("∞")) => {
                 self.next += 1;
-                of(ExpressionKind::Number(f64::INFINITY))
+                ExpressionKind::Number(f64::INFINITY)
             }
             Some(TokenKind::Text(text)) => {
                 self.next += 1;
-                of(ExpressionKind::Text(text))
+                ExpressionKind::Text(text)
+            }
+            Some(TokenKind::Reference(run, address)) => {
+                self.next += 1;
+                ExpressionKind::Reference { run, address }
             }
             Some(TokenKind::Sign("(")) if self.is_setting(1) => {
                 self.next += 1;
-                let object = ExpressionKind::Object(self.settings()?);
-                of(object)
+                ExpressionKind::Object(self.settings()?)
+            }
+            Some(TokenKind::Sign("(")) if self.lesson == Some(1) => {
+                return Err(newer(self.file, begin.0, "("));
             }
             Some(TokenKind::Sign("(")) => {
                 self.next += 1;
                 let read = self.expression()?;
                 self.expect(")")?;
-                Ok(read)
+                let at = read.at;
+                return Ok(Expression { at, ..self.made(begin, *read.kind) });
             }
             Some(TokenKind::Sign("[")) => {
                 self.next += 1;
-                of(ExpressionKind::Matrix(self.matrix()?))
+                ExpressionKind::Matrix(self.matrix()?)
             }
             Some(TokenKind::Word(word)) => {
                 let name = self.name()?;
-                if let Some(number) = number_in_words(&word).filter(|_| !self.is_joined("(")) {
-                    return of(ExpressionKind::Number(number));
-                }
-                if word == "max" && self.takes("|") {
+                let is_call = self.is_joined("(") || self.lesson.is_some() && self.is_sign("(");
+                if let Some(number) = number_in_words(&word).filter(|_| !is_call) {
+                    ExpressionKind::Number(number)
+                } else if word == "max" && self.takes("|") {
                     let read = self.expression()?;
                     self.expect("|")?;
-                    return of(ExpressionKind::LargestSize(read));
-                }
-                if self.is_joined("(") {
+                    ExpressionKind::LargestSize(read)
+                } else if is_call {
                     self.next += 1;
-                    return of(self.call(word)?);
-                }
-                if self.is_joined("[") {
+                    self.call(word)?
+                } else if self.is_joined("[") {
                     self.next += 1;
-                    return of(ExpressionKind::Part(name, self.indices()?));
+                    ExpressionKind::Part(name, self.indices()?)
+                } else {
+                    ExpressionKind::Name(name)
                 }
-                of(ExpressionKind::Name(name))
             }
-            _ => Err(self.error("a name, a number or a bracket")),
-        }
+            _ => return Err(self.error("a name, a number or a bracket")),
+        };
+        Ok(self.made(begin, kind))
     }
 
     /// The rows of a matrix, behind its bracket.
@@ -847,7 +952,14 @@ impl<'a> Parser<'a> {
     fn call(&mut self, function: String) -> Result<ExpressionKind> {
         let mut first = Vec::new();
         while !self.is_sign(")") && !self.is_setting(0) {
-            let argument = self.expression()?;
+            let begin = self.begin();
+            let argument = match self.comparison() {
+                Some(sign) => {
+                    let with = self.sum()?;
+                    self.made(begin, ExpressionKind::Is(sign, with))
+                }
+                None => self.expression()?,
+            };
             if self.takes_word("for") {
                 let repeat = self.repeat()?;
                 self.expect(")")?;
@@ -918,9 +1030,6 @@ fn number_in_words(word: &str) -> Option<f64> {
         _ => return None,
     })
 }
-
-/// No name is longer, in bytes.
-const LONGEST_NAME: usize = 1000;
 
 /// The pieces of a word with numbers in braces.
 fn name_of(file: &str, word: &str, at: At) -> Result<Name> {

@@ -1,6 +1,7 @@
 //! Answers to questions: what the right one is, how another one is typed, and whether it is right. No file, no key language, and no
 //! sentences of a lesson: the program and its pages in a browser judge with the same code.
 
+mod largest;
 mod table;
 mod value;
 
@@ -15,6 +16,7 @@ use crate::foreign::visible;
 use crate::graph::number_text;
 use crate::text::{clip, number};
 
+pub use largest::{extreme, ranked};
 pub use table::{Cell, Order, Table};
 pub use value::{Cells, Value};
 

@@ -18,7 +18,7 @@ mod sentence;
 
 pub use attend::{attend, similarity, softmax};
 pub use comparison::{Comparison, comparison};
-pub use condition::{Claim, Condition, Quantity, Relation};
+pub use condition::Claim;
 pub use model::{
     Digits, ExplainedCell, Plane, Step, StepItem, Story, Table, Window, numbers_of_tables, place_of,
 };
