@@ -76,12 +76,20 @@ fn exercise(place: &Path) -> (Task, Vec<String>) {
 /// Nothing, one slip or two, in turn.
 fn slips(number: usize) -> Vec<Change> {
     let over_queries = Normalise { along: NormaliseAxis::Queries, ..Normalise::default() };
-    let first = [Change::Scale(Scale::None), Change::Normalise(over_queries), Change::Hiding(Hiding::Zero)];
-    let second = [Change::Merge(Merge::Reversed), Change::WeightDecimals(2), Change::Projected(false)];
+    let first = [
+        Change::setting("scale", Scale::None),
+        Change::setting("normalise", over_queries),
+        Change::setting("hiding", Hiding::Zero),
+    ];
+    let second = [
+        Change::setting("merge", Merge::Reversed),
+        Change::setting("weight_decimals", 2),
+        Change::setting("output.projected", false),
+    ];
     match number % 3 {
         0 => Vec::new(),
-        1 => vec![first[number / 3 % 3]],
-        _ => vec![first[number / 3 % 3], second[number / 9 % 3]],
+        1 => vec![first[number / 3 % 3].clone()],
+        _ => vec![first[number / 3 % 3].clone(), second[number / 9 % 3].clone()],
     }
 }
 

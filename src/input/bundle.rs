@@ -455,7 +455,7 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Part>) -> Result<Part> {
         facts.decimals = facts.decimals.max(array.facts.decimals);
         facts.roundoff = facts.roundoff.max(array.facts.roundoff);
     }
-    facts.boolean = heads.values().all(|part| part.array.is_boolean());
+    facts.boolean = heads.values().all(|part| part.array.facts.boolean);
     let first = &heads[&1].array;
     let array = Array::new([&[count], dims].concat(), values)?.with(facts);
     let array = array.labelled(first.row_labels().cloned(), first.col_labels().cloned());

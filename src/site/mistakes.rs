@@ -120,7 +120,7 @@ fn entry(mistake: &Mistake, exercises: &[Example]) -> String {
 
 /// The first step of an exercise in which a mistake changes a number that is shown: right, and with the mistake.
 fn made(mistake: &Mistake, Example { typed, task, .. }: &Example) -> Option<String> {
-    let ways = (mistake.ways)(task.recipe(), task.facts());
+    let ways = mistake.ways(task).ok()?;
     ways.iter().filter(|way| way.alone).find_map(|way| {
         let (name, right, wrong) = first_difference(task, &task.with(&way.changes))?;
         let how = way.detail.as_deref().filter(|detail| !detail.is_empty());

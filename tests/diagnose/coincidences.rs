@@ -75,10 +75,9 @@ fn every_mistake_of_the_catalogue_that_gives_the_same_numbers_is_named() {
     let mut groups_seen = 0;
     for case in coincidence_cases().iter().take(3) {
         let task = case.examiner.task();
-        let (recipe, facts) = (task.recipe(), task.facts());
         let mut results: Vec<(&str, Vec<Change>, Matrix)> = Vec::new();
         for mistake in catalogue() {
-            for way in (mistake.ways)(recipe, facts).into_iter().filter(|way| way.alone && !way.general) {
+            for way in mistake.ways(task).unwrap().into_iter().filter(|way| way.alone && !way.general) {
                 let graph = task.with(&way.changes);
                 let Some(result) = graph.find("O").and_then(|id| graph[id].matrix()) else { continue };
                 let result = if way.changes.contains(&Change::Transposed) {

@@ -7,7 +7,7 @@ use attn::diagnose::{Task, Way, catalogue};
 
 /// Every way of every mistake that is made of both tables, in one exercise.
 fn general(task: &Task) -> Vec<Way> {
-    let ways = catalogue().flat_map(|mistake| (mistake.ways)(task.recipe(), task.facts()));
+    let ways = catalogue().flat_map(|mistake| mistake.ways(task).unwrap());
     ways.filter(|way| way.general).collect()
 }
 

@@ -232,11 +232,11 @@ fn an_empty_matrix_is_another_shape_and_no_panic() {
 fn what_the_recipes_of_mistakes_compute_is_what_they_say() {
     // Scores of zero where the scale is 0, and −1e9 where nothing is visible.
     let task = task(1);
-    let even = task.with(&[attn::diagnose::Change::Scale(Scale::Number(0.0))]);
+    let even = task.with(&[attn::diagnose::Change::setting("scale", Scale::Number(0.0))]);
     assert!(of(&even, "S_scaled").cells().all(|x| x == 0.0));
     let strict = Mask { hides_own: true, ..Recipe::causal().mask };
-    let filled =
-        [attn::diagnose::Change::Mask(strict), attn::diagnose::Change::Hiding(Hiding::Replaced(-1e9))];
+    let filled = [("mask", serde_json::json!(strict)), ("hiding", serde_json::json!(Hiding::Replaced(-1e9)))]
+        .map(|(path, value)| attn::diagnose::Change::setting(path, value));
     assert!(of(&task.with(&filled), "S_masked").row(0).all(|x| x == -1e9));
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
+use serde::Serialize;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::counted;
 
@@ -13,7 +15,7 @@ use crate::text::counted;
 pub type Labels = Arc<[String]>;
 
 /// Rows times columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
     /// The number of rows.
     pub rows: usize,

@@ -12,7 +12,7 @@ use crate::matrix::{Matrix, Shape};
 /// T queries over N keys: query i stands at position `offset + i` among the keys, where `offset` is N − T when the
 /// queries are the last tokens (as when decoding with a cache), and 0 when both are aligned to the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Mask {
     /// No key after the query's own position.
     pub causal: bool,

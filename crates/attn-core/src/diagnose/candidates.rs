@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::graph::recipes::{Hiding, Qkv, QkvSource, Recipe, ScoreRows};
+use crate::graph::recipes::{Change, Hiding, Qkv, QkvSource, Recipe, ScoreRows};
 use crate::graph::{Graph, Role, Stage, Step};
 use crate::matrix::Matrix;
 
+use super::Task;
 use super::catalogue::{Likelihood, Mistake};
 use super::task::empty_rows;
-use super::{Change, Task};
 
 /// The exercise with one mistake in it, or two, before it is computed.
 #[derive(Clone, Debug)]
@@ -180,7 +180,8 @@ fn rounded_weights(head: Option<usize>) -> String {
 /// Pairs of steps, for these changes: the first step reads the numbers of the second instead of its own.
 fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
     let mut recipe = *recipe;
-    changes.iter().for_each(|change| change.put_into(&mut recipe));
+    let decides = |change: &&Change| change.is_of("roles") || change.is_of("comparison");
+    Change::put_all(changes.iter().filter(decides), &mut recipe);
     let stage = |role: Qkv| Stage::Role(role.into());
     let mut pairs = Vec::new();
     for role in [Qkv::Query, Qkv::Key, Qkv::Value] {
@@ -239,7 +240,7 @@ impl Ways {
     /// All changes of a plan.
     pub(super) fn changes(&self, plan: &Plan) -> Vec<Change> {
         let ways = plan.ways.iter().flatten().flat_map(|&way| &self.all[way].changes);
-        ways.chain(&plan.further).copied().collect()
+        ways.chain(&plan.further).cloned().collect()
     }
 
     /// The computation of a plan.
@@ -257,8 +258,9 @@ impl Ways {
         if is_emptied {
             // Without a guard such a row is NaN; where −1e9 stands for −∞, all its keys weigh the same; where it is added to every
             // score of the row, the softmax cancels it.
-            let hidings = [Hiding::Replaced(-1e9), Hiding::Added(-1e9)].map(Change::Hiding);
-            for other in [Change::Unguarded].into_iter().chain(hidings) {
+            let hidings =
+                [Hiding::Replaced(-1e9), Hiding::Added(-1e9)].map(|hiding| Change::setting("hiding", hiding));
+            for other in [Change::setting("guarded", false)].into_iter().chain(hidings) {
                 if !changes.iter().any(|change| change.same_field(&other)) {
                     let with_other = Plan { further: Some(other), ..plan.clone() };
                     let graph = self.computed(task, &with_other);

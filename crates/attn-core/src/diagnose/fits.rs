@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::graph::recipes::{Alter, Alteration, Scale, Site};
+use crate::graph::recipes::{Alter, Alteration, Change, Scale, Site};
 use crate::graph::{CellId, Graph, Role, Stage, Step, address_of};
 use crate::matrix::{Matrix, Shape};
 use crate::text::all_of;
@@ -11,12 +11,12 @@ use crate::{elementary, graph};
 use super::answer::Part;
 use super::candidates::{Variant, standing_for};
 use super::catalogue::fitted;
-use super::catalogue::scores::{coincidence, in_words, number, short, to_digits};
+use super::catalogue::numbers::{coincidence, in_words, number, short, to_digits};
 use super::compare::{CellTolerance, distance, ends, residual};
 use super::diagnosis::capital;
 use super::plans::Number;
 use super::search::{DROPOUT, Fit, Search, alone, fit, slip};
-use super::{Change, Slip, Task, linear};
+use super::{Slip, Task, linear};
 
 /// In the test of chance a fit of one number counts as this many candidates.
 const TRIED: usize = 100;
@@ -202,10 +202,10 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         graph::Stage::Scores => (fitted::TEMPERATURE, at(Site::Scores, factor)),
         graph::Stage::Scaled => {
             let right = search.task.recipe().scale.factor(search.task.facts().d_k)?.value();
-            (fitted::TEMPERATURE, Change::Scale(Scale::Number(right * factor)))
+            (fitted::TEMPERATURE, Change::setting("scale", Scale::Number(right * factor)))
         }
         graph::Stage::Masked if factor > 0.0 => {
-            (fitted::TEMPERATURE, Change::Temperature(search.task.recipe().temperature / factor))
+            (fitted::TEMPERATURE, Change::setting("temperature", search.task.recipe().temperature / factor))
         }
         graph::Stage::Weights => (fitted::FACTOR, at(Site::Weights, factor)),
         graph::Stage::Role(graph::Role::V) => (fitted::FACTOR, at(Site::Values, factor)),

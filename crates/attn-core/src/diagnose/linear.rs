@@ -9,7 +9,7 @@ use super::Task;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::catalogue::scores::number;
+use super::catalogue::numbers::number;
 use super::compare::{CellTolerance, spread};
 use super::search::{DROPOUT, Fit, Search, alone, fit, slip};
 

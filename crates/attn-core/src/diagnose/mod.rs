@@ -7,7 +7,6 @@ mod answer;
 mod cache;
 mod candidates;
 mod catalogue;
-mod change;
 mod clues;
 mod compare;
 mod diagnosis;
@@ -26,10 +25,10 @@ mod suggest;
 mod task;
 mod walk;
 
+pub use crate::graph::recipes::Change;
 pub use answer::Answer;
 pub use candidates::Slip;
 pub use catalogue::{GROUPS, Group, Likelihood, Mistake, Way, catalogue, find};
-pub use change::{Change, MaskLine, MaskPattern, MechanismChange};
 pub use clues::cause;
 pub use compare::{Difference, MOST_DECIMALS, Tolerance, decimals_of};
 pub use diagnosis::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::graph;
-use crate::graph::recipes::{Merge, Projection, Site};
+use crate::graph::recipes::{Change, Merge, Projection, Site};
 use crate::graph::{Given, Graph, Step};
 use crate::matrix::Matrix;
 
@@ -15,7 +15,7 @@ use super::catalogue::fitted::{ONE_HEAD, SOME_ROWS};
 use super::compare::{CellTolerance, NodeNumbers, distance};
 use super::plans::CandidateList;
 use super::search::{Fit, Search};
-use super::{Change, MechanismChange, Slip, Task, catalogue};
+use super::{Slip, Task, catalogue};
 
 /// The candidates that are tried in a part alone: mistakes with a name of their own first.
 pub(super) fn lists(search: &Search<'_>) -> Vec<CandidateList> {
@@ -202,20 +202,13 @@ impl Block<'_> {
     }
 }
 
+/// The settings of more than one head.
+const BETWEEN_HEADS: [&str; 7] = ["split", "heads", "groups", "common", "merge", "output", "gate"];
+
 /// Whether a change stays within a head.
 fn is_in_a_head(change: &Change) -> bool {
     match change {
-        Change::Split(..)
-        | Change::Heads(..)
-        | Change::Groups(_)
-        | Change::Common(_)
-        | Change::Merge(_)
-        | Change::Projection(_)
-        | Change::Projected(_)
-        | Change::Residual(_)
-        | Change::Addition(_)
-        | Change::Mechanism(MechanismChange::Gate(_))
-        | Change::Transposed => false,
+        Change::Transposed => false,
         Change::Alteration(alteration) => matches!(
             alteration.stage,
             Site::Queries
@@ -230,7 +223,7 @@ fn is_in_a_head(change: &Change) -> bool {
                 | Site::Weights
                 | Site::Mixes
         ),
-        _ => true,
+        _ => !BETWEEN_HEADS.iter().any(|setting| change.is_of(setting)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::elementary;
-use crate::graph::recipes::Hiding;
+use crate::graph::recipes::{Change, Hiding};
 use crate::graph::{Graph, Origin, Stage, Step};
 use crate::matrix::Matrix;
 
@@ -14,7 +14,7 @@ use super::candidates::{Candidate, Variant, standing_for};
 use super::compare::{CellTolerance, NodeNumbers, Tolerance, distance, residual, residual_of, spread};
 use super::diagnosis::NamedMistake;
 use super::plans::Candidates;
-use super::{Change, Slip, Task, catalogue};
+use super::{Slip, Task, catalogue};
 
 /// The result of a search.
 #[derive(Default)]
@@ -202,11 +202,12 @@ impl Search<'_> {
     /// What rounding makes of a fit's own numbers: a score plus 1e9 has only seven decimals left. Fits that differ by no more are
     /// the same computation.
     fn noise(&self, fit: &Fit) -> f64 {
-        let added = |change: &Change| match change {
-            Change::Hiding(Hiding::Added(number)) if number.is_finite() => number.abs(),
+        let mut recipe = *self.task.recipe();
+        Change::put_all(fit.variant.changes(), &mut recipe);
+        let added = match recipe.hiding {
+            Hiding::Added(number) if number.is_finite() => number.abs(),
             _ => 0.0,
         };
-        let added = fit.variant.changes().iter().map(added).fold(0.0, f64::max);
         let size = |part: &Part<'_>| {
             let cells = part.matrices.iter().flat_map(|(_, matrix)| matrix.cells());
             cells.filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()))

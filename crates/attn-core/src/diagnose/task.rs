@@ -1,18 +1,21 @@
 //! The exercise, and its right answer.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::attention::{Axis, MatrixRule};
 use crate::elementary;
 use crate::error::Result;
 use crate::graph::detours::Detour;
 use crate::graph::recipes::{
-    Alter, Alteration, AttendInputs, PositionKind, Recipe, attend, attend_as_far_as_possible,
+    Alter, Alteration, AttendInputs, Change, PositionKind, Recipe, attend, attend_as_far_as_possible, tree,
 };
 use crate::graph::{BackwardPass, Given, Graph, Node, Op, Stage, Start};
+use crate::json_number;
 use crate::matrix::{Matrix, Shape};
-
-use super::Change;
 
 /// An exercise: a recipe, its inputs, and the graph of the right answer.
 #[derive(Clone, Debug)]
@@ -23,10 +26,11 @@ pub struct Task {
     facts: Facts,
     backward: Option<BackwardPass>,
     results: Vec<String>,
+    names: OnceLock<Map<String, Value>>,
 }
 
 /// The properties of an exercise that decide which mistakes can be made in it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Facts {
     /// The shape of X, where there is one.
     pub x: Option<Shape>,
@@ -71,10 +75,13 @@ pub struct Facts {
     /// The number of fully masked rows.
     pub empty_rows: usize,
     /// The max of all scores that a softmax reads.
+    #[serde(with = "json_number")]
     pub max_score: f64,
     /// A number at most this, written into the hidden scores, hides them as well as −∞ does in every row that sees something.
+    #[serde(with = "json_number")]
     pub hides_written: f64,
     /// The same for a number that is added to them.
+    #[serde(with = "json_number")]
     pub hides_added: f64,
     /// The shape of the loss from which a backward pass goes back, where there is one: 1×1 if it is a single cell.
     pub loss: Option<Shape>,
@@ -101,6 +108,7 @@ impl Task {
             facts,
             backward: None,
             results: vec![Stage::Output.name().to_string()],
+            names: OnceLock::new(),
         })
     }
 
@@ -116,7 +124,7 @@ impl Task {
         });
         let of_given = gradients.all.iter().filter(|gradient| self.right[gradient.of].op.is_given());
         self.results.extend(of_given.map(|gradient| self.right[gradient.id].name.clone()));
-        Ok(Task { backward: Some(backward), ..self })
+        Ok(Task { backward: Some(backward), names: OnceLock::new(), ..self })
     }
 
     /// The graph of the right answer.
@@ -137,6 +145,49 @@ impl Task {
     /// The properties that decide which mistakes can be made.
     pub fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// What a name in the data of mistakes stands for: a property of the exercise, a setting of its recipe, or T, N, H, G, d_model.
+    /// `rotary.base` leads into an object, and is nothing where that is something else.
+    pub(super) fn named(&self, name: &str) -> Option<Value> {
+        let mut parts = name.split('.');
+        let first = self.names().get(parts.next()?)?;
+        let inner = |value: &Value, part: &str| {
+            let fields = value.as_object()?;
+            fields.get(part).or_else(|| fields.get(&part.replace('_', "-"))).cloned()
+        };
+        let Some(second) = parts.next() else { return Some(first.clone()) };
+        let second = inner(first, second).unwrap_or_default();
+        Some(parts.fold(second, |value, part| inner(&value, part).unwrap_or_default()))
+    }
+
+    fn names(&self) -> &Map<String, Value> {
+        self.names.get_or_init(|| {
+            let Task { recipe, facts, .. } = self;
+            let [a, b] = [tree(recipe), serde_json::to_value(facts).unwrap_or_default()];
+            let mut names: Map<String, Value> = Map::new();
+            names.extend([a, b].into_iter().filter_map(|tree| tree.as_object().cloned()).flatten());
+            let rotary = match &recipe.positions.kind {
+                PositionKind::Rotary(rotary) => Some(rotary),
+                _ => None,
+            };
+            let magnitude =
+                rotary.and_then(|rotary| rotary.scaling).map_or(1.0, |scaling| scaling.magnitude());
+            let others = json!({
+                "T": facts.q.rows,
+                "N": facts.keys,
+                "H": recipe.heads,
+                "G": recipe.kv_heads,
+                "d_model": facts.x.map_or(facts.q.cols, |x| x.cols),
+                "has_mask": recipe.mask.is_some(),
+                "factor": recipe.scale.factor(facts.d_k).map(|factor| json_number::value(factor.value())),
+                "square": { "q": facts.square[0], "k": facts.square[1], "v": facts.square[2] },
+                "rotary": rotary,
+                "magnitude": magnitude,
+            });
+            names.extend(others.as_object().cloned().into_iter().flatten());
+            names
+        })
     }
 
     /// The names of the last steps: the result, and, where there is a backward pass, the gradients of the given matrices.
@@ -171,11 +222,12 @@ impl Task {
 
     /// The computation with these changes, as far as it goes.
     pub fn with<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> Graph {
+        let changes: Vec<&Change> = changes.into_iter().collect();
         let mut recipe = self.recipe;
+        Change::put_all(changes.iter().copied(), &mut recipe);
         let mut inputs = self.inputs.clone();
         let mut detours = Vec::new();
         for change in changes {
-            change.put_into(&mut recipe);
             if let Change::Gradient(detour) = change {
                 detours.push(*detour);
             }

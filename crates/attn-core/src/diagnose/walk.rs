@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::graph::recipes::Change;
 use crate::graph::{Given, Graph, Origin, Step};
 use crate::matrix::Matrix;
 
+use super::Task;
 use super::answer::{Part, readings};
 use super::candidates::{Candidate, standing_for};
 use super::compare::{CellTolerance, Difference, Tolerance, difference, residual};
@@ -13,7 +15,6 @@ use super::equivalent_forms::{EquivalentForm, FORMS};
 use super::half_precision::{MovesCache, in_half_precision};
 use super::plans::Candidates;
 use super::task::empty_rows;
-use super::{Change, Task};
 
 /// The state of the walk: the answers judged so far, and what they say about later ones.
 pub(super) struct Walk<'a> {
@@ -190,7 +191,7 @@ impl<'a> Walk<'a> {
     /// attend to that have something in the right answer.
     fn fits_unguarded(&self, part: &Part<'_>, own: &Task) -> bool {
         let emptied = empty_rows(own.right()) > self.exercise.task.facts().empty_rows;
-        emptied && self.fits(part, &own.with([&Change::Unguarded]))
+        emptied && self.fits(part, &own.with([&Change::setting("guarded", false)]))
     }
 
     /// A part compared with the same nodes of a graph, as they are or with their rows as columns.

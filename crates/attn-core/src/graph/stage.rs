@@ -8,7 +8,10 @@ use strum::{EnumIter, IntoEnumIterator};
 use crate::text::clip;
 
 /// A matrix that attention starts from. Q, K and V are given, or computed from X.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, Serialize, Deserialize,
+)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Role {
     /// The tokens, one row each.
     #[default]
@@ -51,6 +54,21 @@ pub enum Role {
     Sink,
     /// The weights of the output gate.
     Gate,
+}
+
+impl From<Role> for &'static str {
+    fn from(role: Role) -> &'static str {
+        role.name()
+    }
+}
+
+impl TryFrom<String> for Role {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Role, String> {
+        let role = Role::all().find(|role| role.name() == name);
+        role.ok_or_else(|| format!("no matrix that attention starts from is called `{name}`"))
+    }
 }
 
 impl Role {

@@ -6,6 +6,7 @@ mod check;
 mod functions;
 mod lexer;
 mod parser;
+mod values;
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +14,8 @@ use std::sync::Arc;
 
 pub use functions::{CELL_FUNCTIONS, CellFunction, FUNCTIONS, Gives, function_of, of_numbers, simple_op};
 pub use lexer::is_run_name;
-pub use parser::{KEYWORDS, KeyParts, LINE_WORDS, LONGEST, expression, key, key_expression, program};
+pub use parser::{KEYWORDS, KeyParts, LINE_WORDS, LONGEST, expression, key, key_expression, program, repeat};
+pub use values::{Lookup, Values, change};
 
 /// A place in the text: line and column, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -169,6 +169,25 @@ pub fn key_expression(text: &str, version: u8) -> Result<Expression> {
 /// Where a key begins.
 const FIRST: At = At { line: 1, column: 1 };
 
+/// `n in 1..4`, by itself.
+///
+/// # Errors
+/// As [`program`].
+pub fn repeat(file: &str, text: &str, at: At) -> Result<Repeat> {
+    let mut parser = Parser::of(file, text, at, 0)?;
+    let read = parser.repeat()?;
+    parser.end()?;
+    Ok(read)
+}
+
+/// Arguments and settings by themselves, as they stand in the brackets of a call.
+pub(super) fn arguments(file: &str, text: &str, at: At) -> Result<ExpressionKind> {
+    let mut parser = Parser::of(file, &format!("{text})"), at, 0)?;
+    let read = parser.call(String::new())?;
+    parser.end()?;
+    Ok(read)
+}
+
 /// The rest of a line that begins with a word.
 fn after_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     line.strip_prefix(word).filter(|rest| rest.starts_with(|c: char| c.is_whitespace()))

@@ -1,18 +1,4 @@
-//! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
-
-use crate::diagnose::Change;
-
-use super::{Way, Ways, when};
-
-/// The ways to make the mistakes of this file.
-pub(super) const WAYS: &[Ways] = &[
-    ("no-output-projection", |_, facts| when(facts.projects, Change::Projected(false))),
-    ("residual-added", |recipe, facts| {
-        when(facts.x.is_some() && !recipe.output.residual, Change::Residual(true))
-    }),
-    ("residual-missing", |recipe, _| when(recipe.output.residual, Change::Residual(false))),
-    ("column-convention", |_, _| vec![Way::plain(Change::Transposed)]),
-];
+//! The ids of mistakes with a number, or a row of numbers, of their own: solved for, not tried.
 
 /// The fix of a row over something else than its own sum, in an exercise with a sink.
 pub(in crate::diagnose) const OWN_SUM_WITH_SINK: &str =
@@ -49,10 +35,6 @@ pub(in crate::diagnose) const EXCHANGED: &str = "numbers-exchanged";
 pub(in crate::diagnose) const DROPPED: &str = "dropout";
 /// A header or an index among the numbers.
 pub(in crate::diagnose) const SURPLUS: &str = "result-surplus";
-
-// Mistakes in the output projection, in the residual and in the layout of the result.
-
-// Any mistake of the catalogue, made in a part of the computation alone. The comparison finds which mistake it is.
 
 /// In some rows alone.
 pub(in crate::diagnose) const SOME_ROWS: &str = "only-some-rows";

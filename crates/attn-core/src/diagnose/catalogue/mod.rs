@@ -2,10 +2,11 @@
 //!
 //! # To add a mistake
 //!
-//! 1. `data/mistakes.toml`: its sentences. The file of its step in this folder: the ways to make it, in `WAYS` under its id. A way
-//!    is a [`Change`]: another choice of the [`Recipe`], or an [`Alter`] at a [`Site`].
-//! 2. If neither can express it: a choice in `graph/recipes/recipe.rs` and a `Change` for it in `diagnose/change.rs`, or an
-//!    `Alter` in `graph/recipes/alteration.rs`.
+//! 1. `data/mistakes.toml`: its sentences, and the ways to make it. A way is a [`Change`] in the language: a setting of the recipe and
+//!    its value, or an operation at a site. The head of the file says what an entry has. `data/operators.toml` has the operations that
+//!    are tried at every site.
+//! 2. If no change can express it: a choice in `graph/recipes/recipe.rs`, or an `Alter` in `graph/recipes/alteration.rs`; their
+//!    serde names are the words of the language.
 //! 3. `tests/golden/slips_of_reviews.py`: a `slip` with its id, which makes it in NumPy without this code, and a line about it at
 //!    the head of `reviewed_slips.py`; `python3 reviewed_slips.py` in `tests/golden` writes `reviewed_slips.json`.
 //!    A mistake with positions, norms, soft-caps, sinks or gates is a `slip` in `slips_of_mechanisms.py`, and
@@ -14,32 +15,27 @@
 //! 4. `UPDATE_MISTAKES=1 cargo test --test all diagnose::table::` writes `docs/mistakes.md`, and
 //!    `INSTA_UPDATE=always cargo test --test all the_list_of_mistakes` the snapshot of `attn diagnose --list`.
 //!
+//! [`Change`]: crate::graph::recipes::Change
 //! [`Detour`]: crate::graph::detours::Detour
 
 pub(super) mod fitted;
-mod gradients;
-mod layouts;
-mod masks;
-mod mechanisms;
+pub(super) mod numbers;
 mod operators;
-mod positions;
-mod roles;
-pub(super) mod scores;
-mod softmaxes;
-mod stages;
-mod tokens;
+mod ways;
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use crate::data_file::entries;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::recipes::{Alter, Alteration, Recipe, Site};
-use crate::text::{counted, nearest};
+use crate::text::nearest;
 
-use super::{Change, Facts};
+use super::Task;
+
+use ways::{Reader, Shared, WayEntry};
+
+pub use ways::Way;
 
 /// A mistake: a region of the choices of a recipe, and sentences about it.
 #[derive(Debug)]
@@ -58,8 +54,11 @@ pub struct Mistake {
     pub symptom: &'static str,
     /// The demo that shows the correct step; none where there is no such demo.
     pub demo: Option<&'static str>,
-    /// The ways to make it in an exercise; none where it cannot be made.
-    pub ways: WaysToMake,
+    /// The condition of all ways.
+    condition: Option<String>,
+    /// The ways to make it; what is solved for, not tried, has none.
+    entries: Vec<WayEntry>,
+    shared: Arc<Shared>,
 }
 
 /// The likelihood of a mistake: equally good fits are named in this order.
@@ -85,40 +84,41 @@ pub struct Group {
 
 /// All mistakes, in the order of the steps in which they are made.
 pub static GROUPS: LazyLock<Vec<Group>> = LazyLock::new(|| {
-    let ways: HashMap<&str, WaysToMake> = WAYS.into_iter().flatten().copied().collect();
+    groups("mistakes.toml", include_str!("../../../data/mistakes.toml")).expect("a test reads the file")
+});
+
+/// The mistakes of a file.
+///
+/// # Errors
+/// If the file is not as its head says.
+fn groups(file: &str, text: &'static str) -> Result<Vec<Group>> {
+    let read = basic_toml::from_str(text);
+    let FileEntry { mistake, texts, list } =
+        read.map_err(|error| Error::new(error.to_string()).in_source(file))?;
+    let shared = Arc::new(Shared { file: file.to_string(), texts, lists: list });
     let mut groups: Vec<Group> = Vec::new();
-    for entry in entries::<MistakeEntry>(include_str!("../../../data/mistakes.toml")) {
-        let MistakeEntry { group, id, likelihood, slip, why, fix, symptom, demo } = entry;
+    for entry in mistake {
+        let MistakeEntry { group, id, likelihood, slip, why, fix, symptom, demo, condition, ways } = entry;
         if groups.last().is_none_or(|last| last.title != group) {
             groups.push(Group { title: group, mistakes: Vec::new() });
         }
-        let ways = ways.get(id).copied().unwrap_or(|_, _| Vec::new());
-        let mistake = Mistake { id, likelihood, slip, why, fix, symptom, demo, ways };
+        let (entries, shared) = (ways, shared.clone());
+        let mistake = Mistake { id, likelihood, slip, why, fix, symptom, demo, condition, entries, shared };
         groups.last_mut().expect("one was pushed").mistakes.push(mistake);
     }
-    groups
-});
+    Ok(groups)
+}
 
-/// The ways of each file.
-const WAYS: [&[Ways]; 11] = [
-    roles::WAYS,
-    tokens::WAYS,
-    positions::WAYS,
-    operators::WAYS,
-    mechanisms::WAYS,
-    scores::WAYS,
-    masks::WAYS,
-    softmaxes::WAYS,
-    layouts::WAYS,
-    fitted::WAYS,
-    gradients::WAYS,
-];
-
-/// The function that gives the ways to make a mistake in an exercise.
-type WaysToMake = fn(&Recipe, &Facts) -> Vec<Way>;
-
-/// The id of a mistake, and the ways to make it. What is solved for, not tried, has none.
-type Ways = (&'static str, WaysToMake);
+/// The data file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+struct FileEntry {
+    mistake: Vec<MistakeEntry>,
+    #[serde(default)]
+    texts: BTreeMap<String, String>,
+    #[serde(default)]
+    list: BTreeMap<String, Vec<BTreeMap<String, serde_json::Value>>>,
+}
 
 /// A mistake as the data file has it.
 #[derive(Deserialize)]
@@ -132,116 +132,25 @@ struct MistakeEntry {
     fix: &'static str,
     symptom: &'static str,
     demo: Option<&'static str>,
-}
-
-/// One way to make a mistake.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Way {
-    /// The changes: one choice, and those that usually go with it.
-    pub changes: Vec<Change>,
-    /// The detail that distinguishes it from the other ways, where there are several: “to 2 decimals”.
-    pub detail: Option<String>,
-    /// The sentence of this way, where it says more than the mistake's own.
-    pub slip: Option<String>,
-    /// The fix of this way, where it says more than the mistake's own.
-    pub fix: Option<String>,
-    /// Whether it changes anything without another mistake.
-    pub alone: bool,
-    /// Whether it is too rare to be looked for together with others, though the mistake is not.
-    pub rare: bool,
-    /// Whether it is any operator at any stage, which is looked for where nothing else fits.
-    pub general: bool,
-}
-
-impl Way {
-    /// The only way, or the usual one.
-    fn plain(change: Change) -> Way {
-        Way { detail: None, ..Way::detailed(change, "") }
-    }
-
-    /// The same with a further change that usually goes with it.
-    fn with(mut self, change: Change) -> Way {
-        self.changes.push(change);
-        self
-    }
-
-    /// A way among several.
-    fn detailed(change: Change, detail: impl Into<String>) -> Way {
-        Way::combined(vec![change], detail)
-    }
-
-    /// A way among several, of several changes.
-    fn combined(changes: Vec<Change>, detail: impl Into<String>) -> Way {
-        let (alone, rare, general) = (true, false, false);
-        Way { changes, detail: Some(detail.into()), slip: None, fix: None, alone, rare, general }
-    }
-
-    /// The same with a sentence of its own.
-    fn saying(self, slip: impl Into<String>) -> Way {
-        Way { slip: Some(slip.into()), ..self }
-    }
-
-    /// The same, with what else the number is that it divides the scores by; what is said otherwise is `said`.
-    pub(super) fn with_coincidence(self, said: &str, recipe: &Recipe, facts: &Facts) -> Way {
-        let [Change::Scale(scale)] = self.changes[..] else { return self };
-        let factor = scale.factor(facts.d_k);
-        match factor.and_then(|factor| scores::coincidence(factor.value(), 2, recipe, facts)) {
-            Some(also) => {
-                let said = self.slip.as_deref().unwrap_or(said);
-                Way { slip: Some(format!("{said} {also}")), ..self }
-            }
-            None => self,
-        }
-    }
-
-    /// The same, but too rare to be looked for together with others.
-    fn rare(self) -> Way {
-        Way { rare: true, ..self }
-    }
-
-    /// The same with a fix of its own.
-    fn fixing(self, fix: impl Into<String>) -> Way {
-        Way { fix: Some(fix.into()), ..self }
-    }
-}
-
-/// An operation that attention does not have, at one site.
-fn altered(stage: Site, alter: Alter) -> Change {
-    Change::Alteration(Alteration { stage, alter })
-}
-
-/// Each of these operations at one site, with its detail.
-fn each_altered(stage: Site, alters: impl IntoIterator<Item = (Alter, &'static str)>) -> Vec<Way> {
-    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(stage, alter), detail)).collect()
-}
-
-/// These ways if the condition holds, or none.
-fn if_possible(possible: bool, ways: Vec<Way>) -> Vec<Way> {
-    if possible { ways } else { Vec::new() }
-}
-
-/// The only way if the condition holds, or none.
-fn when(possible: bool, change: Change) -> Vec<Way> {
-    if possible { vec![Way::plain(change)] } else { Vec::new() }
+    #[serde(rename = "if")]
+    condition: Option<String>,
+    #[serde(default)]
+    ways: Vec<WayEntry>,
 }
 
 /// The detail of rounding to no decimals at all.
 pub(super) const TO_WHOLE_NUMBERS: &str = "to whole numbers";
 
-/// Rounding to none, one … four decimals.
-fn to_decimals(change: fn(u32) -> Change) -> Vec<Way> {
-    (0..=4).map(|digits| Way::detailed(change(digits), decimals(digits))).collect()
-}
-
-/// “to 2 decimals”.
-fn decimals(digits: u32) -> String {
-    match digits {
-        0 => TO_WHOLE_NUMBERS.to_string(),
-        _ => format!("to {}", counted(digits as usize, "decimal")),
-    }
-}
-
 impl Mistake {
+    /// The ways to make it in an exercise; none where it cannot be made.
+    ///
+    /// # Errors
+    /// If its entry in the data file cannot be read: the file, the entry, and what is wrong in it.
+    pub fn ways(&self, task: &Task) -> Result<Vec<Way>> {
+        let Mistake { id, condition, entries, shared, .. } = self;
+        Reader { shared, id, task }.ways(condition.as_deref(), entries)
+    }
+
     /// Whether it is a class for everything that can be done at one step, found where no mistake with a name of its own fits.
     pub fn is_class(&self) -> bool {
         self.id.ends_with("-altered")
@@ -273,18 +182,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_belongs_to_a_mistake_and_only_what_is_solved_for_has_none() {
+    fn only_what_is_solved_for_has_no_ways() {
         let ids: Vec<&str> = catalogue().map(|mistake| mistake.id).collect();
-        let ways: Vec<&str> = WAYS.into_iter().flatten().map(|(id, _)| *id).collect();
-        for (at, id) in ways.iter().enumerate() {
-            assert!(ids.contains(id), "no mistake {id}");
-            assert!(!ways[..at].contains(id), "{id} twice");
+        for (at, id) in ids.iter().enumerate() {
+            assert!(!ids[..at].contains(id), "{id} twice");
         }
         let solved = ["Numbers that fit the result", "In a part alone"];
         for group in GROUPS.iter() {
             for mistake in &group.mistakes {
-                let has_ways = ways.contains(&mistake.id);
-                assert_ne!(has_ways, solved.contains(&group.title), "{}", mistake.id);
+                assert_ne!(!mistake.entries.is_empty(), solved.contains(&group.title), "{}", mistake.id);
             }
         }
         assert!(ids.len() > 200, "{} mistakes", ids.len());

@@ -1,6 +1,8 @@
 //! A backward pass with a mistake in it: some of its steps are done otherwise than they should be, and what follows from them is
 //! computed as usual.
 
+use serde::{Deserialize, Serialize};
+
 use crate::attention::{Axis, Base};
 use crate::error::{Error, Result};
 use crate::graph::ops::back::Backward;
@@ -10,7 +12,8 @@ use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 use crate::graph::stage::{gradient_name, name_beside};
 
 /// A step of the backward pass that is done otherwise than it should be. See [`Graph::gradients_with`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Detour {
     /// The gradient of the loss is multiplied by a number before anything is computed from it.
     Start(f64),
@@ -102,7 +105,8 @@ pub(super) fn kept(detours: &[Detour], graph: &Graph, parts: Vec<Part>) -> (Vec<
 // Other products than the right one, on the way back through a product.
 
 /// What a product of attention hands its gradient on to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum HandedTo {
     /// `S = Q Kᵀ`, back to Q: `dQ = dS K`.
     Queries,
@@ -138,7 +142,8 @@ impl HandedTo {
 }
 
 /// A product of two matrices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Product {
     /// Which of them is transposed.
     pub kind: ProductKind,
@@ -147,7 +152,8 @@ pub struct Product {
 }
 
 /// Which matrix of a product is transposed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ProductKind {
     /// None: `a b`.
     Plain,
@@ -158,7 +164,8 @@ pub enum ProductKind {
 }
 
 /// A matrix that a wrong product takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Operand {
     /// The gradient of the step.
     Gradient,
@@ -221,7 +228,8 @@ pub(super) struct Part {
 }
 
 /// What a key and value head gets from the query heads that share it, instead of the sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum GroupSum {
     /// The gradient of the first of them.
     First,
@@ -232,7 +240,8 @@ pub enum GroupSum {
 }
 
 /// A way on which the tokens had an influence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Path {
     /// Through the queries.
     Queries,
@@ -245,7 +254,8 @@ pub enum Path {
 }
 
 /// The ways whose gradients are added up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Paths {
     /// This one alone.
     Only(Path),
@@ -297,7 +307,8 @@ fn of_group(graph: &Graph, parts: Vec<Part>, count: usize, sum: GroupSum) -> (Ve
 // Other ways back from the weights through the scores.
 
 /// Another way back through `A = softmax(S)` than `dS = A ∘ (dA − row sums of A ∘ dA)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SoftmaxBack {
     /// `dA`.
     Copied,
@@ -318,7 +329,8 @@ pub enum SoftmaxBack {
 }
 
 /// A step that changes each score by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ScoreStep {
     /// The scale.
     Scale,
@@ -331,7 +343,8 @@ pub enum ScoreStep {
 }
 
 /// Another way back through a rotation than by the negative angle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RotatedBack {
     /// Not at all.
     Never,

@@ -1,10 +1,18 @@
 //! Alterations as data: operations that attention does not have, and the sites where they may be.
 
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
 use crate::attention::{Axis, Mask, Order};
-use crate::graph::GeluForm;
+use crate::error::{Error, Result};
+use crate::graph::{GeluForm, Stage};
 
 /// An operation on a matrix `a`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Alter {
     /// `−a`.
     Negated,
@@ -109,7 +117,8 @@ pub enum Alter {
 }
 
 /// The direction in which the rows of a matrix are shifted: row i, counted from 0, by i columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Slant {
     /// Cell (i, j) is cell (i, j + i).
     Left,
@@ -118,7 +127,8 @@ pub enum Slant {
 }
 
 /// A normalisation along an axis: rows, columns, or all cells.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Norm {
     /// A softmax.
     Softmax,
@@ -150,7 +160,8 @@ pub enum Norm {
 }
 
 /// A rearrangement of rows (or columns).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Move {
     /// In reverse order.
     Reversed,
@@ -219,7 +230,8 @@ pub enum Move {
 }
 
 /// The combination of the altered matrix `a` with another matrix `b`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Combine {
     /// `b`.
     Replaced,
@@ -240,7 +252,8 @@ pub enum Combine {
 }
 
 /// The other matrix of a combination; of the same head, where there are several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "&'static str")]
 pub enum OtherMatrix {
     /// The altered matrix itself.
     Itself,
@@ -250,56 +263,35 @@ pub enum OtherMatrix {
     Node(&'static str),
 }
 
-/// The ε of a norm, PyTorch's default.
-const EPSILON: f64 = 1e-5;
+impl From<OtherMatrix> for &'static str {
+    fn from(other: OtherMatrix) -> &'static str {
+        match other {
+            OtherMatrix::Itself => "itself",
+            OtherMatrix::ItselfTransposed => "itself-transposed",
+            OtherMatrix::Node(name) => name,
+        }
+    }
+}
 
-impl Alter {
-    /// A softmax of each row.
-    pub const SOFTMAX: Alter = Alter::Normed(Norm::Softmax, Axis::Rows);
-    /// A softmax down each column.
-    pub const SOFTMAX_OF_COLUMNS: Alter = Alter::Normed(Norm::Softmax, Axis::Columns);
-    /// Each row divided by its sum.
-    pub const OVER_SUM: Alter = Alter::Normed(Norm::Sum, Axis::Rows);
-    /// Each row minus its mean, over its standard deviation.
-    pub const LAYER_NORM: Alter =
-        Alter::Normed(Norm::Standard { epsilon: EPSILON, sample: false }, Axis::Rows);
-    /// Each row over its root mean square.
-    pub const RMS_NORM: Alter = Alter::Normed(Norm::RootMeanSquare(EPSILON), Axis::Rows);
-    /// Each row over its length.
-    pub const UNIT_ROWS: Alter = Alter::Normed(Norm::Length, Axis::Rows);
-    /// Each row minus its mean.
-    pub const CENTRED: Alter = Alter::Normed(Norm::Centred, Axis::Rows);
-    /// Each column minus its mean.
-    pub const COLUMNS_CENTRED: Alter = Alter::Normed(Norm::Centred, Axis::Columns);
-    /// Each column minus its mean, over its standard deviation.
-    pub const COLUMNS_NORMED: Alter =
-        Alter::Normed(Norm::Standard { epsilon: EPSILON, sample: false }, Axis::Columns);
-    /// Every row stands one place later, and the last comes first.
-    pub const ROWS_LATER: Alter = Alter::Moved(Move::Later, Axis::Rows);
-    /// Every row stands one place earlier, and the first comes last.
-    pub const ROWS_EARLIER: Alter = Alter::Moved(Move::Earlier, Axis::Rows);
-    /// The rows in reverse order.
-    pub const ROWS_REVERSED: Alter = Alter::Moved(Move::Reversed, Axis::Rows);
-    /// The columns in reverse order.
-    pub const COLUMNS_REVERSED: Alter = Alter::Moved(Move::Reversed, Axis::Columns);
-    /// The first row is missing, the last stands twice.
-    pub const FIRST_ROW_MISSING: Alter = Alter::Moved(Move::LastTwice, Axis::Rows);
-    /// The last row is missing, the one before it stands twice.
-    pub const LAST_ROW_MISSING: Alter = Alter::Moved(Move::LastReplaced, Axis::Rows);
-    /// The first row stands twice, the last is missing.
-    pub const FIRST_ROW_TWICE: Alter = Alter::Moved(Move::FirstTwice, Axis::Rows);
-    /// Each row is the sum of all rows up to it.
-    pub const CUMULATIVE: Alter = Alter::Moved(Move::Cumulative, Axis::Rows);
-    /// The mean of all rows, as one row.
-    pub const MEAN_OF_ROWS: Alter = Alter::Moved(Move::MeanOnly, Axis::Rows);
-    /// The sum of all rows, as one row.
-    pub const SUM_OF_ROWS: Alter = Alter::Moved(Move::SumOnly, Axis::Rows);
+impl<'de> Deserialize<'de> for OtherMatrix {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<OtherMatrix, D::Error> {
+        let name = String::deserialize(from)?;
+        match &*name {
+            "itself" => Ok(OtherMatrix::Itself),
+            "itself-transposed" => Ok(OtherMatrix::ItselfTransposed),
+            _ => match Stage::all().find(|stage| stage.name() == name) {
+                Some(stage) => Ok(OtherMatrix::Node(stage.name())),
+                None => Err(D::Error::custom(format!("no step of attention is called `{name}`"))),
+            },
+        }
+    }
 }
 
 // The sites of alterations: operations that attention does not have.
 
 /// The site of an alteration: the matrices to which the operation is applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Site {
     /// The tokens X, before the projections.
     Tokens,
@@ -380,4 +372,112 @@ pub struct Alteration {
     pub stage: Site,
     /// The operation.
     pub alter: Alter,
+}
+
+/// The axes as the beginning of a name: `rows-later(values)`.
+const AXES: [&str; 3] = ["rows", "columns", "whole"];
+
+impl Alteration {
+    /// An operation by its name, with its parameters, at a site: `relu`, `clipped` of `[-1, 1]`, `rows-softmax`, `added` of `"X"`.
+    ///
+    /// # Errors
+    /// If there is no such site, no such operation, or it does not have these parameters.
+    pub fn read(name: &str, site: &str, parameters: Option<Value>) -> Result<Alteration> {
+        let unknown = |error: serde_json::Error| Error::new(format!("`{name}({site})`: {error}"));
+        let stage = serde_json::from_value(site.into()).map_err(unknown)?;
+        let of = |name: &str| match &parameters {
+            Some(parameters) => json!({ name: parameters }),
+            None => name.into(),
+        };
+        let along = AXES.iter().find_map(|axis| Some((axis, name.strip_prefix(axis)?.strip_prefix('-')?)));
+        let forms = match (along, &parameters) {
+            (Some((axis, how)), _) => {
+                ["moved", "normed", "sorted"].iter().map(|kind| json!({ *kind: [of(how), axis] })).collect()
+            }
+            (None, Some(other)) => vec![of(name), json!({ "with": [name, other] })],
+            (None, None) => vec![of(name)],
+        };
+        let mut read = forms.into_iter().map(serde_json::from_value);
+        let first = read.next().expect("there is a form");
+        match first {
+            Ok(alter) => Ok(Alteration { stage, alter }),
+            Err(error) => match read.find_map(std::result::Result::ok) {
+                Some(alter) => Ok(Alteration { stage, alter }),
+                None => Err(unknown(error)),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Alteration {
+    /// As [`Alteration::read`] reads it: `times(weights, 0.5)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let site = serde_text(self.stage);
+        let parts = |value: &Value| match value {
+            Value::Object(fields) => {
+                fields.iter().next().map(|(name, value)| (name.clone(), Some(value.clone())))
+            }
+            other => Some((text_of(other), None)),
+        };
+        let alter = serde_json::to_value(self.alter).unwrap_or_default();
+        let (mut name, mut parameters) = parts(&alter).unwrap_or_default();
+        if let Some(Value::Array(of)) = &parameters
+            && let ("moved" | "normed" | "sorted" | "with", [how, of]) = (&*name, &of[..])
+        {
+            (name, parameters) = match &*name {
+                "with" => (text_of(how), Some(of.clone())),
+                _ => {
+                    let (how, parameters) = parts(how).unwrap_or_default();
+                    (format!("{}-{how}", text_of(of)), parameters)
+                }
+            };
+        }
+        match parameters.as_ref().map(text_of) {
+            None => write!(f, "{name}({site})"),
+            Some(text) => {
+                let inside = text.strip_prefix("list").unwrap_or(&text);
+                let inside = inside.strip_prefix('(').and_then(|inside| inside.strip_suffix(')'));
+                write!(f, "{name}({site}, {})", inside.unwrap_or(&text))
+            }
+        }
+    }
+}
+
+// Values of the serde form as texts of the language.
+
+/// The text of what serde writes.
+pub(super) fn serde_text(of: impl Serialize) -> String {
+    text_of(&serde_json::to_value(of).unwrap_or_default())
+}
+
+/// A value as it is typed: `keys-with-queries`, `inverse-root-of(8)`, `(causal = yes, window = 2)`.
+pub fn text_of(value: &Value) -> String {
+    let list = |values: &[Value]| values.iter().map(text_of).collect::<Vec<_>>().join(", ");
+    match value {
+        Value::Null => "none".into(),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::String(word) => word.clone(),
+        Value::Number(number) => {
+            let text = number.to_string();
+            text.strip_prefix('-').map_or(text.clone(), |size| format!("−{size}"))
+        }
+        Value::Array(values) => format!("list({})", list(values)),
+        Value::Object(fields) => {
+            let settings = || {
+                let all = fields.iter().map(|(name, value)| format!("{name} = {}", text_of(value)));
+                all.collect::<Vec<_>>().join(", ")
+            };
+            match fields.iter().next() {
+                Some((name, Value::Array(values))) if fields.len() == 1 => {
+                    format!("{name}({})", list(values))
+                }
+                Some((name, value)) if fields.len() == 1 => {
+                    let text = text_of(value);
+                    if text.starts_with('(') { format!("{name}{text}") } else { format!("{name}({text})") }
+                }
+                _ => format!("({})", settings()),
+            }
+        }
+    }
 }

@@ -3,9 +3,11 @@
 mod alter;
 mod alteration;
 mod attend;
+mod change;
 mod fused;
 mod heads;
 mod loss;
+mod mask_pattern;
 mod output;
 mod positions;
 mod recipe;
@@ -17,13 +19,15 @@ use crate::matrix::Matrix;
 
 use super::{Factor, Graph, Op, Origin};
 
-pub use alteration::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant};
+pub use alteration::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant, text_of};
 pub use attend::{AttendInputs, HeadCache, attend, attend_as_far_as_possible, attend_in};
 pub(crate) use attend::{LookAtWeights, StepsOfHeads};
+pub use change::{Change, Setting, tree};
 pub use fused::attend_fused;
 pub(crate) use fused::{HeadInputs, heads_inside, removed};
 pub use heads::split;
 pub use loss::{CrossEntropy, cross_entropy, cross_entropy_in_batch};
+pub use mask_pattern::{MaskLine, MaskPattern};
 pub use recipe::{
     AfterNormalise, AlibiSlopes, Biasing, CapPlace, Divisor, Featurewise, Gating, Groups, HeadSharing,
     Hiding, MagnitudeUse, Merge, NormPlace, Normalise, NormaliseAxis, NormedRoles, Output, PositionKind,

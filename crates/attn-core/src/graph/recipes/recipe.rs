@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::attention::{Axis, Base, Mask, Pairing, RopeScaling};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Role};
+use crate::json_number;
 use crate::text::counted;
 
 use super::alteration::Alteration;
@@ -414,9 +415,9 @@ pub enum Hiding {
     #[default]
     MinusInfinity,
     /// Hidden scores become this number; the weight of −1e9 next to any visible score is 0.
-    Replaced(f64),
+    Replaced(#[serde(with = "json_number")] f64),
     /// This number is added to hidden scores; with an infinity, visible cells become NaN (`0 · ∞`).
-    Added(f64),
+    Added(#[serde(with = "json_number")] f64),
     /// Hidden scores become 0: the scores are multiplied by a mask of ones and zeros.
     Zero,
     /// The mask is added as numbers: 1 for visible keys, 0 for hidden ones.
@@ -426,7 +427,7 @@ pub enum Hiding {
     /// Hidden scores stay; their weights become 0 after the softmax.
     AfterSoftmax,
     /// Hidden scores stay; their weights become this number after the softmax.
-    WeightsReplaced(f64),
+    WeightsReplaced(#[serde(with = "json_number")] f64),
 }
 
 /// The use of the bias of the scores, where there is one.
