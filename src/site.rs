@@ -16,7 +16,7 @@ use crate::demo::{Demo, GlossaryTerm, Topic, demos_by_topic, glossary};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::lesson::export::{Answers, Handout, LIVE_SCRIPT, LIVE_STYLE, html_main, length};
-use crate::lesson::{Lesson, ROUTES, Run, Runner, built_in};
+use crate::lesson::{Lesson, ROUTES, Run, Runner, as_live_page, built_in};
 use crate::render::html_page::{
     DataPlace, escaped, main_of, site_page, site_program, site_script, site_style, with_data_placed,
 };
@@ -120,10 +120,8 @@ impl Site<'_> {
     ) {
         let runner = Runner::new(run);
         let handout = Handout { lesson, runner: &runner, answers: Answers::Folded, notes: false, live: true };
-        let next = next.map(|next| {
-            format!("<a href=\"{}.html\">{}</a>", in_address(&next.lesson.name), escaped(&next.lesson.title))
-        });
-        let main = format!("{}{}", html_main(&handout), next_page(next));
+        let next = next.map(|next| link_to(&next.lesson, ""));
+        let main = html_main(&handout) + &next_page(next);
         self.page_below(folder, &lesson.name, &lesson.title, main);
     }
 
@@ -179,15 +177,11 @@ fn without_sums(html: &str) -> String {
         let first = parts.next().unwrap_or_default().to_string();
         parts.fold(first, |text, part| text + part.split_once('"').map_or("", |(_, rest)| rest))
     };
-    let mut out = String::with_capacity(html.len());
-    for article in html.split_inclusive("</article>") {
-        if article.contains("class=\"opening\"") {
-            out.push_str(&without(article));
-        } else {
-            out.push_str(article);
-        }
-    }
-    out
+    let shown = |article: &str| match article.contains("class=\"opening\"") {
+        true => without(article),
+        false => article.to_string(),
+    };
+    html.split_inclusive("</article>").map(shown).collect()
 }
 
 /// The data of a story, compressed as zlib does, in base64.
@@ -230,45 +224,43 @@ it; change one, and everything follows.</p>
 
 fn front(own: &[SiteLesson<'_>], added: &Added<'_>) -> String {
     let mut out = OPENING.to_string();
+    let mut section = |heading: &str, content: String| {
+        out.push_str(&format!("<section>\n{heading}\n{content}</section>\n"));
+    };
     if !added.lessons.is_empty() {
-        let lessons = lessons("class", 1, &added.lessons);
-        out.push_str(&format!("<section>\n<h2>Lessons of this class</h2>\n{lessons}</section>\n"));
+        section("<h2>Lessons of this class</h2>", lessons("class", 1, &added.lessons));
     }
     if !added.demos.is_empty() {
         let entry = |demo: &SiteDemo<'_>| {
-            let title = escaped(&demo.title);
-            format!("<li><a href=\"class/{}.html\">{title}</a></li>\n", in_address(&demo.name))
+            format!("<a href=\"class/{}.html\">{}</a>", in_address(&demo.name), escaped(&demo.title))
         };
-        let demos: String = added.demos.iter().map(entry).collect();
-        out.push_str(&format!(
-            "<section>\n<h2>Demos of this class</h2>\n<ul class=\"entries\">\n{demos}</ul>\n</section>\n"
-        ));
+        section("<h2>Demos of this class</h2>", entries(added.demos.iter().map(entry)));
     }
-    out.push_str(&format!(
-        "<section>\n<h2 id=\"lessons\">Lessons</h2>\n<p class=\"dim\">{}.</p>\n{}</section>\n",
-        escaped(ROUTES),
-        lessons("lessons", 0, own)
-    ));
-    out.push_str("<section>\n<h2 id=\"demos\">Demos</h2>\n<div class=\"topics\">\n");
-    for topic in Topic::ALL {
-        let entry = |demo: &&Demo| {
-            format!("<li><a href=\"demos/{0}.html\">{0}</a> {1}</li>\n", demo.name, escaped(demo.summary))
-        };
-        let of_topic = demos_by_topic().into_iter().filter(|demo| demo.place.topic == topic);
-        let entries: String = of_topic.map(|demo| entry(&demo)).collect();
-        out.push_str(&format!(
-            "<div>\n<h3>{}</h3>\n<ul class=\"entries\">\n{entries}</ul>\n</div>\n",
-            escaped(topic.title())
-        ));
-    }
-    out.push_str(
-        "</div>\n</section>\n<section>\n<h2>To check and to look up</h2>\n<ul class=\"entries\">\n\
-         <li><a href=\"check.html\">Check my numbers</a> paste what your own code printed, and read what went wrong</li>\n\
-         <li><a href=\"glossary.html\">Glossary</a> the terms of the field, with formulas</li>\n\
-         <li><a href=\"mistakes.html\">Mistakes</a> what goes wrong when attention is computed, and how it looks</li>\n\
-         </ul>\n</section>\n",
-    );
+    let routes = format!("<p class=\"dim\">{}.</p>\n", escaped(ROUTES));
+    section("<h2 id=\"lessons\">Lessons</h2>", routes + &lessons("lessons", 0, own));
+    let topic = |topic: &Topic| {
+        let of_topic = demos_by_topic().into_iter().filter(|demo| demo.place.topic == *topic);
+        let entry =
+            |demo: &Demo| format!("<a href=\"demos/{0}.html\">{0}</a> {1}", demo.name, escaped(demo.summary));
+        format!("<div>\n<h3>{}</h3>\n{}</div>\n", escaped(topic.title()), entries(of_topic.map(entry)))
+    };
+    let topics: String = Topic::ALL.iter().map(topic).collect();
+    section("<h2 id=\"demos\">Demos</h2>", format!("<div class=\"topics\">\n{topics}</div>\n"));
+    section("<h2>To check and to look up</h2>", entries(TO_LOOK_UP.map(str::to_string)));
     out
+}
+
+/// The other pages, on the front page.
+const TO_LOOK_UP: [&str; 3] = [
+    "<a href=\"check.html\">Check my numbers</a> paste what your own code printed, and read what went wrong",
+    "<a href=\"glossary.html\">Glossary</a> the terms of the field, with formulas",
+    "<a href=\"mistakes.html\">Mistakes</a> what goes wrong when attention is computed, and how it looks",
+];
+
+/// A list of the front page.
+fn entries(all: impl IntoIterator<Item = String>) -> String {
+    let entries: String = all.into_iter().map(|entry| format!("<li>{entry}</li>\n")).collect();
+    format!("<ul class=\"entries\">\n{entries}</ul>\n")
 }
 
 /// The lessons of a folder of the site; `first` is the number of the first one.
@@ -277,15 +269,16 @@ fn lessons(folder: &str, first: usize, lessons: &[SiteLesson<'_>]) -> String {
         // Lessons of the same title are told apart by their files.
         let is_alone = lessons.iter().filter(|other| other.lesson.title == lesson.title).count() == 1;
         let file = if is_alone { String::new() } else { format!("{} · ", escaped(&lesson.name)) };
-        format!(
-            "<li><a href=\"{folder}/{}.html\">{}</a> <span class=\"dim\">{file}{}</span></li>\n",
-            in_address(&lesson.name),
-            escaped(&lesson.title),
-            length(lesson)
-        )
+        let (link, length) = (link_to(lesson, &format!("{folder}/")), length(lesson));
+        format!("<li>{link} <span class=\"dim\">{file}{length}</span></li>\n")
     };
     let entries: String = lessons.iter().map(entry).collect();
     format!("<ol class=\"entries\" start=\"{first}\">\n{entries}</ol>\n")
+}
+
+/// A link to the page of a lesson in a folder.
+fn link_to(lesson: &Lesson, folder: &str) -> String {
+    format!("<a href=\"{folder}{}.html\">{}</a>", in_address(&lesson.name), escaped(&lesson.title))
 }
 
 /// A part of the name of a file, as it stands in an address in a page.
@@ -322,10 +315,8 @@ fn check_page(run: &Run<'_>) -> Result<String> {
          or JSON. Any step can be checked. Nothing leaves this page.</p>\n",
     );
     for (title, typed, step) in TO_CHECK {
-        let words = shlex::split(typed).unwrap_or_default();
-        let options = ["--format=html", "--live"].map(str::to_string);
-        let args: Vec<String> = ["attend".to_string()].into_iter().chain(words).chain(options).collect();
-        let ran = run(&args, Screen::plain(80));
+        let words = shlex::split(&format!("attend {typed}")).unwrap_or_default();
+        let ran = run(&as_live_page(&words), Screen::plain(80));
         let shown = Opening::all_in(&ran.out).into_iter().next();
         let exercise = shown.ok_or_else(|| Error::new(format!("the exercise `{typed}` cannot be shown")))?;
         out.push_str(&format!(

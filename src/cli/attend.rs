@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::{Error, Result};
-use crate::explore::Source;
+use crate::explore::{Source, State};
 use crate::foreign::to_path;
 use crate::graph::recipes::attend_fused;
 use crate::graph::{Convention, Fusion, Graph, Node, NodeId, Op, recipes};
@@ -204,10 +204,12 @@ impl VariedArgs {
                 self.computation.computation(None, &mut files)?;
             let inputs = self.gradient.with_pass(&recipe, inputs, &mut files)?;
             notes.extend(files.take_notes());
-            let graph = if self.edits.is_nothing() {
-                recipes::attend(&recipe, inputs).map_err(|error| self.gradient.refused(error))?
+            let (recipe, graph) = if self.edits.is_nothing() {
+                (recipe, recipes::attend(&recipe, inputs).map_err(|error| self.gradient.refused(error))?)
             } else {
-                Source::attend(recipe, inputs).graph_with(self.edits.cells()?, &self.edits.heads())?
+                let state = State::new(Source::attend(recipe, inputs))?;
+                let state = state.with_assignments(self.edits.texts()?, &self.edits.heads())?;
+                (state.recipe().unwrap_or(recipe), state.graph().clone())
             };
             let story = story::attend("Attention", graph, convention, notes).saying_first(&of_words);
             return Ok((story.built_by(recipe), None));

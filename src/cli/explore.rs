@@ -160,7 +160,7 @@ impl ExploreArgs {
                 let inputs = of.gradient.with_pass(&recipe, inputs, &mut files)?;
                 let state = State::new(Source::attend(recipe, inputs));
                 let state = state.map_err(|error| of.gradient.refused(error))?;
-                let state = state.with_assignments(of.edits.cells()?, &of.edits.heads())?;
+                let state = state.with_assignments(of.edits.texts()?, &of.edits.heads())?;
                 (Begun::Attend, state, HashMap::new(), &of.options)
             }
             Some(Explored::Demo(of)) => {
@@ -352,13 +352,16 @@ impl Begun {
             settings_of_attend(changes, &mut with_value, &mut alone, &mut further);
         }
         with_value.push("--without");
-        let mut words = without(typed, &with_value, &alone, |set| !crate::explore::is_assignment(set));
+        // In `attn attend` every `--set` is a change of the state.
+        let keeps = |set: &str| self != Begun::Attend && !crate::explore::is_assignment(set);
+        let mut words = without(typed, &with_value, &alone, keeps);
         if self != Begun::Steps {
             words.remove(0);
         }
         let mut set = changes.numbers_as_text(state.graph());
-        if self != Begun::Attend {
-            set.extend(changes.settings_as_text());
+        match state.source().recipe(&Changes::default()) {
+            Some(start) => set.extend(changes.recipe_as_text(&start)),
+            None => set.extend(changes.settings_as_text()),
         }
         further.extend(set.into_iter().flat_map(|set| ["--set".to_string(), set]));
         let removed = changes.removed_as_text();

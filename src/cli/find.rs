@@ -149,8 +149,9 @@ impl SearchEntry {
         // What has just this name comes first.
         let name = self.command.splitn(3, ' ').nth(2).map(str::to_lowercase);
         let is_name = name.is_some_and(|name| name == words.join(" "));
-        let fits: Vec<usize> = words.iter().map(fit).collect();
-        if fits.contains(&0) { 0 } else { fits.iter().sum::<usize>() + usize::from(is_name) }
+        // It ends at the first word that is missing: there may be many.
+        let sum: Option<usize> = words.iter().map(|word| Some(fit(word)).filter(|fit| *fit > 0)).sum();
+        sum.map_or(0, |sum| sum + usize::from(is_name))
     }
 }
 

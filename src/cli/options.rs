@@ -10,6 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::error::{Error, Result};
 use crate::explore::State;
 use crate::foreign::{to_path, visible};
+use crate::graph::Role;
 use crate::kernel::{MAX_THREADS, Machine, SimdLevel};
 use crate::read;
 use crate::tensor::Dtype;
@@ -105,8 +106,8 @@ impl WithoutArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Attention")]
 pub(super) struct EditArgs {
-    /// Set a given number: X[1,2]=6, X[cave,animals]=6
-    #[arg(long, value_name = "CELL=NUMBER")]
+    /// Set a number or a setting: X[1,2]=6, window=2
+    #[arg(long, value_name = "CHANGE")]
     set: Vec<String>,
     #[command(flatten)]
     without: WithoutArgs,
@@ -123,16 +124,19 @@ impl EditArgs {
         self.without.heads()
     }
 
-    /// The numbers of a command that has options of its own for the settings.
+    /// The numbers and settings, as texts.
     ///
     /// # Errors
-    /// If one sets no cell.
-    pub(super) fn cells(&self) -> Result<&[String]> {
-        match self.set.iter().find(|text| !text.contains('[')) {
+    /// If one sets a whole matrix.
+    pub(super) fn texts(&self) -> Result<&[String]> {
+        let is_matrix = |text: &&String| {
+            let name = text.split_once('=').map(|(name, _)| name.trim());
+            Role::all().any(|role| Some(role.name()) == name)
+        };
+        match self.set.iter().find(is_matrix) {
             None => Ok(&self.set),
-            Some(text) => Err(Error::new(format!("`--set {text}` sets no cell")).help(
-                "write --set 'X[1,2]=6'; a matrix goes in --x or --wq, a setting in --temperature, --scale, --causal or --window",
-            )),
+            Some(text) => Err(Error::new(format!("`--set {text}` sets no cell and no setting"))
+                .help("write --set 'X[1,2]=6' or --set 'scale = none'; a matrix goes in --x or --wq")),
         }
     }
 }

@@ -59,8 +59,12 @@ pub(super) fn typed_with<Own: Args, Varied: Args>(
     }
 }
 
-/// The words of the options, as a shell would split them.
+/// The words of the options, as a shell would split them; a change as a sentence, `scale = none`, is one of `--set`.
 fn words(options: &str) -> Result<Vec<String>> {
+    let text = options.trim();
+    if text.starts_with(char::is_alphabetic) && text.contains(['=', '(']) {
+        return Ok(vec!["--set".to_string(), text.to_string()]);
+    }
     let example = "write --versus \"--scale none\", and put single quotes around what has spaces";
     match shlex::split(options) {
         Some(words) if !words.is_empty() => Ok(words),

@@ -11,7 +11,7 @@ pub(super) use crate::matrix::{Labels, Matrix};
 pub(super) use crate::random::LegacyStream;
 pub(super) use crate::story::Table;
 
-use crate::explore::Source;
+use crate::explore::{Source, State};
 use crate::graph::recipes::{self, Split};
 use crate::graph::{Gradients, Graph, Node, Origin};
 use crate::language::Expression;
@@ -324,7 +324,9 @@ impl Builder {
         }
         let (mut graph, mut steps, mut claims) = (self.graph, self.steps, self.claims);
         if !self.assignments.is_empty() || !self.removed.is_empty() {
-            graph = Source::steps(graph).graph_with(&self.assignments, &self.removed)?;
+            let state =
+                State::new(Source::steps(graph))?.with_assignments(&self.assignments, &self.removed)?;
+            graph = state.graph().clone();
             // A table of words may tell of the numbers before.
             steps.iter_mut().for_each(|step| step.shown.retain(|shown| !matches!(shown, StepItem::Table(_))));
         }

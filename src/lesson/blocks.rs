@@ -107,16 +107,15 @@ fn end_of_head(text: &str) -> usize {
 /// The nesting depth of the events of a block.
 fn deepest(events: &[(Event<'_>, Range<usize>)]) -> usize {
     let mut depth = 0_usize;
-    let mut deepest = 0;
-    for (event, _) in events {
+    let depths = events.iter().map(|(event, _)| {
         match event {
             Event::Start(Tag::BlockQuote(_) | Tag::List(_)) => depth += 1,
             Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_)) => depth = depth.saturating_sub(1),
             _ => {}
         }
-        deepest = deepest.max(depth);
-    }
-    deepest
+        depth
+    });
+    depths.max().unwrap_or(0)
 }
 
 /// The events up to the end of the block that has just begun.
@@ -124,19 +123,15 @@ fn inside<'a>(
     events: &mut impl Iterator<Item = (Event<'a>, Range<usize>)>,
 ) -> Vec<(Event<'a>, Range<usize>)> {
     let mut depth = 1;
-    let mut inside = Vec::new();
-    for (event, at) in events {
+    let is_inside = |(event, _): &(Event<'_>, Range<usize>)| {
         match event {
             Event::Start(_) => depth += 1,
             Event::End(_) => depth -= 1,
             _ => {}
         }
-        if depth == 0 {
-            break;
-        }
-        inside.push((event, at));
-    }
-    inside
+        depth > 0
+    };
+    events.take_while(is_inside).collect()
 }
 
 /// The words of a heading without marks.

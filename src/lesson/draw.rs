@@ -188,7 +188,7 @@ impl Question {
 
     /// The titles of its step and its part.
     fn headings<'a>(&self, lesson: &'a Lesson) -> impl Iterator<Item = &'a str> {
-        let is_own = |block: &Block| matches!(block, Block::Question(question) if question.id == self.id);
+        let is_own = |block: &Block| block.question().is_some_and(|question| question.id == self.id);
         let parts = lesson.steps.iter().flat_map(|step| step.parts.iter().map(move |part| (step, part)));
         let own = parts.into_iter().find(|(_, part)| part.blocks.iter().any(is_own));
         own.into_iter()

@@ -1,14 +1,14 @@
 //! The sources of lessons: built in, and files.
 
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{to_path, visible};
 use crate::input::{exists, read_text};
-use crate::text::{counted, did_you_mean, nearest, quoted};
+use crate::text::{did_you_mean, nearest, quoted};
 
 use super::command::Command;
 use super::model::{Block, Console, Exchange, Lesson, Part, Step, StoryPart};
 use super::read::read;
-use super::source::{Faults, LONGEST};
+use super::source::LONGEST;
 
 /// The lessons that travel with the program: file name and text, in their order.
 pub static BUILT_IN: &[(&str, &str)] = &[
@@ -72,7 +72,7 @@ pub fn open(asked: &str) -> Result<(Lesson, Option<usize>)> {
         _ => (asked, None),
     };
     let (file, text) = text_of(name)?;
-    let lesson = read(&file, &text).map_err(|faults| first_of(&file, &faults))?;
+    let lesson = read(&file, &text).map_err(|faults| faults.error(&file))?;
     let find = |step| lesson.find_step(step).ok_or_else(|| no_step(&lesson, step));
     let position = step.map(find).transpose()?;
     Ok((lesson, position))
@@ -120,17 +120,6 @@ fn no_step(lesson: &Lesson, step: &str) -> Error {
             format!("it has the steps 1 to {}, or by name: {}", ids.len(), ids.join(", "))
         }),
     )
-}
-
-/// The first fault of a file as an error.
-fn first_of(file: &str, faults: &Faults) -> Error {
-    let Some(first) = faults.0.first() else { return Error::new("this is not a lesson").in_source(file) };
-    let more = match faults.0.len() - 1 {
-        0 => String::new(),
-        more => format!("; {} more: attn lesson check {}", counted(more, "fault"), quoted(file)),
-    };
-    let help = first.help.clone().unwrap_or_default();
-    Error::new(first.what.clone()).at(Place::Line(file.to_string(), first.line)).help(format!("{help}{more}"))
 }
 
 // The output of a command as a lesson: the same player shows it step by step, under the same keys.

@@ -27,6 +27,7 @@ mod source;
 pub mod update;
 
 pub use command::Command;
+pub(crate) use command::as_live_page;
 pub use directive::{DIRECTIVES, Directive};
 pub use draw::{DrawResult, draw};
 pub use library::{

@@ -228,10 +228,7 @@ pub struct Choice {
 impl Lesson {
     /// Every question, in order.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
-        self.every_block().filter_map(|block| match block {
-            Block::Question(question) => Some(question.as_ref()),
-            _ => None,
-        })
+        self.every_block().filter_map(Block::question)
     }
 
     /// Every block in the order of the file, those of a question after the question itself.
@@ -313,10 +310,14 @@ impl Block {
         if let Block::Console(console) = self { Some(console) } else { None }
     }
 
+    /// The question, if it is one.
+    pub(super) fn question(&self) -> Option<&Question> {
+        if let Block::Question(question) = self { Some(question) } else { None }
+    }
+
     /// The block, and after it those of a question.
     pub(super) fn with_inner(&self) -> impl Iterator<Item = &Block> {
-        let question = if let Block::Question(question) = self { Some(question) } else { None };
-        std::iter::once(self).chain(question.into_iter().flat_map(|question| question.blocks()))
+        std::iter::once(self).chain(self.question().into_iter().flat_map(Question::blocks))
     }
 
     /// Its text, if it is a note.

@@ -53,6 +53,9 @@ impl CommandOutput {
 /// The program's own `run`: from arguments and a screen to the output and the graphs.
 pub type Run<'a> = dyn Fn(&[String], Screen) -> CommandOutput + 'a;
 
+/// The outputs of a command, each with the screen that it wrote on.
+type OutputsOnScreens = Vec<(Screen, Rc<CommandOutput>)>;
+
 /// The most that one command of a lesson may print, in bytes.
 pub const MOST_PRINTED: u64 = 16 << 20;
 
@@ -64,7 +67,7 @@ const MOST_KEPT: usize = 64 << 20;
 pub struct Runner<'a> {
     run: &'a Run<'a>,
     /// The outputs of each command on the screens that it was run for.
-    outputs: RefCell<HashMap<Vec<String>, Vec<(Screen, Rc<CommandOutput>)>>>,
+    outputs: RefCell<HashMap<Vec<String>, OutputsOnScreens>>,
     /// The bytes that are remembered.
     kept: Cell<usize>,
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Place, Result};
 use crate::foreign::visible;
-use crate::text::clip;
+use crate::text::{clip, counted, quoted};
 
 /// The most bytes of a lesson: more than a week of teaching has.
 pub const LONGEST: u64 = 1 << 20;
@@ -177,6 +177,17 @@ impl Faults {
     /// Adds a fault.
     pub fn push(&mut self, fault: Fault) {
         self.0.push(fault);
+    }
+
+    /// The first fault of a file as an error, with the number of the others.
+    pub fn error(&self, file: &str) -> Error {
+        let Some(first) = self.0.first() else { return Error::new("this is not a lesson").in_source(file) };
+        let more = match self.0.len() - 1 {
+            0 => String::new(),
+            more => format!("; {} more: attn lesson check {}", counted(more, "fault"), quoted(file)),
+        };
+        let help = first.help.clone().unwrap_or_default() + &more;
+        Error::new(first.what.clone()).at(Place::Line(file.to_string(), first.line)).help(help)
     }
 
     /// Adds a fault at a line, with its help.

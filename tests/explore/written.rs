@@ -230,7 +230,8 @@ fn a_change_that_cannot_be_made_is_an_error() {
     for (command, said) in [
         ("attend --words 'bat cave' --set 'S[1,1]=2'", "S is computed, not given"),
         ("attend --words 'bat cave' --set 'X[9,1]=2'", "X"),
-        ("attend --words 'bat cave' --set temperature=2", "--temperature"),
+        ("attend --words 'bat cave' --set X=1", "a matrix goes in --x"),
+        ("attend --words 'bat cave' --set heat=2", "there is no setting `heat`"),
         ("attend --words 'bat cave' --set 'X[1,1]=two'", "`two` is no number"),
         ("attend --words 'bat cave' --without A_2", "there is no head A_2"),
         ("attend --words 'bat cave' --without head", "names no head"),

@@ -128,10 +128,11 @@ fn steps_run_again_with_another_matrix_as_if_they_were_written_out() {
     ] {
         refused(&format!("{chain}{line}\n"), at, words);
     }
-    // Each line doubles the steps.
-    let doubled: String =
-        (1..30).map(|n| format!("P{n} = B_{p} + X\nB_{n} = again(B_{p}, X = P{n})\n", p = n - 1)).collect();
-    refused(&format!("X = [1 2]\nB_0 = 1 X\n{doubled}"), "27:8", &["more than 4000 definitions"]);
+    // Each line makes a hundred steps.
+    let before = |n: usize| if n == 1 { "X".to_string() } else { format!("Y{}", n - 1) };
+    let long: String = (1..=100).map(|n| format!("Y{n} = 1 {}\n", before(n))).collect();
+    let many = "\nfor n in 1..60\nX_{n} = X + X\nY100_{n} = again(Y100, X = X_{n})\n";
+    refused(&format!("X = [1 2]\n{long}{many}"), "108:12", &["more than 4000 definitions"]);
 }
 
 #[test]
@@ -142,6 +143,27 @@ fn rows_columns_and_matrices_are_compared_cell_by_cell() {
     );
     let told = out.split("→ ").nth(1).expect("remarks").split_whitespace().collect::<Vec<_>>();
     assert_eq!(told, ["a1", "a2", "a3", "a4", "a5", "a6"], "{out}");
+}
+
+#[test]
+fn conditions_have_the_functions_of_keys() {
+    let out = said(
+        "X = [1 2 3; 3 2 1; 0 0 5] rows a, b, c\n: Compared.\nif count(X, == 0) == 2: a1\nif argmax(X[1]) == argmax(X[3]): b1\n\
+         if argmax(X) == argmax(X) and argmin(X[a]) != argmin(X[b]): a2\nif rank(X[a]) == rank(X[b]): b2\nif len(X[a]) == 3: a3\n\
+         if argmax(X[c]) == argmax(X[c]) and not argmin(X[c]) == argmin(X[c]): b3\nif round(X[1,2] / 3, 2) == 0.67: a4\n\
+         if X[1,1] − X[1,2] == −1 and (X[1,1] == 1) + 1 == 2: a5\nif sum(X[i,i] for i in 1..3) == 8: a6\n",
+    );
+    let told = out.split("→ ").nth(1).expect("remarks").split_whitespace().collect::<Vec<_>>();
+    assert_eq!(told, ["a1", "a2", "a3", "a4", "a5", "a6"], "{out}");
+    for (condition, words) in [
+        ("X < X", "compares a row or a matrix with a row or a matrix"),
+        ("argmx(X[1]) == 1", "did you mean `argmax`"),
+        ("top(X[1])", "is not a valid call of top"),
+        ("count(X, 0) == 2", "write count(A[bat], == 0)"),
+        ("X[1,1]", "not true or false"),
+    ] {
+        refused(&format!("X = [1 2]\n: a\nif {condition}: b\n"), "6:4", &[words]);
+    }
 }
 
 #[test]
@@ -438,4 +460,50 @@ fn the_number_of_a_loop_ends_with_it_also_where_a_remark_is_read_later() {
     let body = "X = [1]\n: a\nif all(Y_{h}[1,1] > 0 for h in 1..1): later\n\n: b {h}\n\nY_1 = [1]\n";
     let (_place, name) = demo(body);
     attn("demo").arg(name).refused(&["`{h}` is no number"]);
+}
+
+#[test]
+fn a_change_of_attention_is_a_sentence_wherever_it_is_made() {
+    let bat = "attend --x '3 3; 4 0; 0 5' --tokens bat,cave,racket";
+    let changed = |change: &str| attn(bat).arg("--set").arg(change).nodes();
+    let plain = attn(bat).nodes();
+    // Settings that have an option give what the option gives.
+    for (change, options) in [
+        ("scale = none", "--scale none"),
+        ("scale = 0.5", "--scale 0.5"),
+        ("temperature = 2", "--temperature 2"),
+        ("causal = yes", "--causal"),
+        ("mask = (causal = yes, window = 2)", "--causal --window 2"),
+        ("mask = 2", "--causal --window 2"),
+        ("score = cosine", "--score cosine"),
+        ("soft_cap = 3", "--softcap 3"),
+    ] {
+        let by_option = attn(&format!("{bat} {options}")).nodes();
+        for node in ["S", "A", "O"] {
+            assert_eq!(changed(change).matrix(node), by_option.matrix(node), "{change}");
+        }
+        let table = |versus: &str| attn(bat).arg("--versus").arg(versus).arg("--format").arg("csv").ok().out;
+        assert_eq!(table(change), table(options), "{change}");
+    }
+    // Others are the mistakes of `attn diagnose`.
+    let (scores, swapped) = (plain.matrix("S"), changed("comparison = keys-with-queries").matrix("S"));
+    assert_eq!(scores.transposed().cells().collect::<Vec<_>>(), swapped.cells().collect::<Vec<_>>());
+    let negated = changed("negated(values)").matrix("O");
+    assert_eq!(negated[(0, 0)], -plain.matrix("O")[(0, 0)]);
+    for (change, words) in [
+        ("scal = none", &["there is no setting `scal`", "did you mean `scale`"][..]),
+        ("scale = nothing", &["`scale` cannot be `nothing`"]),
+        ("temperature = 0", &["it must be a positive number"]),
+        ("heads = 0", &["at least one head"]),
+        ("relu(quries)", &["`quries`", "`queries`"]),
+        ("result = transposed", &["only diagnosis makes"]),
+        ("X = 1 2; 3 4", &["sets no cell and no setting", "--x"]),
+        ("nonsense", &["is no change", "scale = none"]),
+    ] {
+        let outcome = attn(bat).arg("--set").arg(change).run();
+        assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{change}");
+        for word in words {
+            assert!(outcome.err.contains(word), "{change}: no `{word}` in {}", outcome.err);
+        }
+    }
 }

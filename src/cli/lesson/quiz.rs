@@ -24,7 +24,7 @@ use crate::terminal::INTERRUPTED;
 use crate::text::quoted;
 
 use super::trust::{TrustArgs, with_seed};
-use super::write::refuse_lesson;
+use super::write::{ending, refuse_lesson};
 
 /// Answer the questions of a lesson alone, with marks
 ///
@@ -138,15 +138,11 @@ impl QuizArgs {
     fn result_format(&self) -> Result<Option<Format>> {
         let Some(file) = &self.output else { return Ok(self.format) };
         refuse_lesson(file)?;
-        let ending = file.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        let by_ending = match ending.as_deref() {
-            Some("json") => Some(Format::Json),
-            Some("csv") => Some(Format::Csv),
-            _ => None,
-        };
-        match self.format.or(by_ending) {
-            Some(format) => Ok(Some(format)),
-            None => Err(Error::new("results can only be JSON or CSV")
+        match (self.format, &*ending(file)) {
+            (Some(format), _) => Ok(Some(format)),
+            (None, "json") => Ok(Some(Format::Json)),
+            (None, "csv") => Ok(Some(Format::Csv)),
+            _ => Err(Error::new("results can only be JSON or CSV")
                 .in_source(visible(&from_path(file.as_ref())))
                 .help("name a file that ends in .json or .csv, or add --format csv")),
         }

@@ -8,7 +8,7 @@ use crate::cli::options::choice;
 use crate::cli::output::{LookArgs, of_words};
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams, output};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::input::{exists, read_text, write_text};
 use crate::lesson::export::{Answers, Handout};
@@ -95,12 +95,11 @@ impl Target {
     /// # Errors
     /// If no document has this ending.
     fn of_file(path: &Path) -> Result<Target> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        match ending.as_deref() {
-            Some("cast") => Ok(Target::Cast),
-            Some("html" | "htm") => Ok(Target::Html),
-            Some("md" | "markdown") => Ok(Target::Md),
-            Some("txt") => Ok(Target::Txt),
+        match &*ending(path) {
+            "cast" => Ok(Target::Cast),
+            "html" | "htm" => Ok(Target::Html),
+            "md" | "markdown" => Ok(Target::Md),
+            "txt" => Ok(Target::Txt),
             _ => Err(Error::new("the ending does not say what to write")
                 .in_source(visible(&from_path(path)))
                 .help("end the name with .html, .md, .txt or .cast, or say what it is: --to html")),
@@ -167,6 +166,11 @@ impl ExportArgs {
     }
 }
 
+/// The ending of a file's name, in lower case; empty without one.
+pub(super) fn ending(path: &Path) -> String {
+    path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
 /// # Errors
 /// If the file is a lesson, perhaps the exported one: its questions and keys would be lost.
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
@@ -210,16 +214,10 @@ impl NewArgs {
             let help = "name a new file; this one is not overwritten";
             return Err(Error::new("exists already").in_source(shown).help(help));
         }
-        let text =
-            new_lesson(&file, &TrustArgs::default().commands(program).of(&file)).map_err(|faults| {
-                let first = faults.0.into_iter().next();
-                first.map_or_else(
-                    || Error::new("no lesson"),
-                    |fault| Error::new(fault.what).at(Place::Line(shown.clone(), fault.line)),
-                )
-            })?;
+        let run = TrustArgs::default().commands(program).of(&file);
+        let text = new_lesson(&file, &run).map_err(|faults| faults.error(&shown))?;
         write_text(&to_path(&file), &text)?;
-        let lesson = read(&file, &text).map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;
+        let lesson = read(&file, &text).map_err(|faults| faults.error(&shown))?;
         let [steps, questions] = [(lesson.steps.len(), "step"), (lesson.questions().count(), "question")]
             .map(|(n, word)| counted(n, word));
         let name = quoted(&shown);

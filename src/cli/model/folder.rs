@@ -342,14 +342,14 @@ impl NumbersArgs {
     pub fn chosen(&self, model: &OpenedModel, tokens: usize, edits: Edits) -> ChosenNumbers {
         let weights = model.tensors.weights_per_token();
         let products = weights.saturating_mul(tokens as u64);
-        let (dtype, why) = match self.dtype {
-            Some(dtype) => (dtype, "as asked".to_string()),
-            None if products <= MOST_EXACT => (Dtype::F64, "the model is small".to_string()),
+        let is_small = products <= MOST_EXACT;
+        let dtype = self.dtype.unwrap_or(if is_small { Dtype::F64 } else { Dtype::F32 });
+        let why = match self.dtype {
+            Some(_) => "as asked".to_string(),
+            None if is_small => "the model is small".to_string(),
             None => {
                 let (count, weights) = (counted(tokens, "token"), grouped(weights));
-                let why =
-                    format!("{count} × {weights} weights are more than 10⁹ products; --dtype f64 is exact");
-                (Dtype::F32, why)
+                format!("{count} × {weights} weights are more than 10⁹ products; --dtype f64 is exact")
             }
         };
         let precision = match dtype {

@@ -151,7 +151,7 @@ fn check_size(text: &str) -> Result<()> {
     Err(error.help("write a shorter one, or name another command"))
 }
 
-/// The names of the functions that lessons have, in the order of their versions.
+/// The functions that came with a version of lessons.
 pub fn functions(version: u8) -> impl Iterator<Item = language::CellFunction> {
     CELL_FUNCTIONS.into_iter().filter(move |function| function.version == version)
 }

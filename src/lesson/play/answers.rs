@@ -1,6 +1,5 @@
 //! Answers that are given beforehand.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::{Error, Result};
@@ -117,11 +116,10 @@ pub(super) fn bars(
 
 /// The whole lesson, or its part from a step on, with its answers. Scripted answers and the feedback to them come between a
 /// question and its answer.
-pub fn transcript(show: &LessonView<'_>, first: Option<usize>, scripted: ScriptedAnswers) -> String {
-    let scripted = RefCell::new(scripted);
-    show.transcript_with(first, &|question| {
+pub fn transcript(show: &LessonView<'_>, first: Option<usize>, mut scripted: ScriptedAnswers) -> String {
+    show.transcript_with(first, &mut |question| {
         let mut lines = Vec::new();
-        while let Some(typed) = scripted.borrow_mut().next(&question.id) {
+        while let Some(typed) = scripted.next(&question.id) {
             let said = answered(show, question, &typed);
             if !said.is_empty() {
                 lines.extend(said);

@@ -52,10 +52,7 @@ impl Stop {
             StopKind::Asked => blocks.last(),
             StopKind::Answer => blocks.first(),
         };
-        match block {
-            Some(Block::Question(question)) => Some(question),
-            _ => None,
-        }
+        block.and_then(Block::question)
     }
 
     /// Whether it holds a text in lower case. Answers are not looked into, they would be given away.
@@ -119,7 +116,7 @@ pub(super) fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
 
 /// A block, or those that a question shows before its answer.
 fn seen(block: &Block) -> &[Block] {
-    if let Block::Question(question) = block { &question.asked } else { std::slice::from_ref(block) }
+    block.question().map_or(std::slice::from_ref(block), |question| &question.asked)
 }
 
 /// The texts of a block that a class may see.

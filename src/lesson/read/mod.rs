@@ -327,7 +327,7 @@ impl Reader<'_> {
         let value = value.trim().trim_matches('"');
         match name.trim() {
             "attn-lesson" => {
-                self.version = if value == "2" { 2 } else { 1 };
+                self.version = if value == "1" { 1 } else { 2 };
                 if !["1", "2"].contains(&value) {
                     let help = "write attn-lesson: 1, or attn-lesson: 2 for keys with everything that conditions of demos have";
                     self.fault(format!("unknown lesson format `{value}`"), help);

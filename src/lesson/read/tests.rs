@@ -104,7 +104,7 @@ fn spoilt(from: &str, to: &str, at: &str, words: &str) {
 #[test]
 fn every_fault_is_named_at_its_line_with_a_remedy() {
     for (from, to, at, words) in [
-        ("attn-lesson: 1", "attn-lesson: 2", "attn-lesson", "format `2`"),
+        ("attn-lesson: 1", "attn-lesson: 3", "attn-lesson", "format `3`"),
         ("minutes: 12", "minutes: soon", "minutes", "`soon` is not a number of minutes"),
         ("screen: 100x30", "screen: wide", "screen", "`wide` is not a screen size"),
         ("title: Why", "titel: Why", "titel", "`titel`"),

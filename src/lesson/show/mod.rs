@@ -74,11 +74,15 @@ impl<'a> LessonView<'a> {
 impl LessonView<'_> {
     /// The whole lesson as text: every question followed by its answer, or by a line for a handwritten one.
     pub fn transcript(&self, answers: bool) -> String {
-        self.transcript_with(None, &|question| if answers { self.reveal(question) } else { self.blank() })
+        self.transcript_with(None, &mut |question| if answers { self.reveal(question) } else { self.blank() })
     }
 
     /// The whole lesson, or its part from a step on, with some lines after every question.
-    pub fn transcript_with(&self, first: Option<usize>, behind: &dyn Fn(&Question) -> Vec<String>) -> String {
+    pub fn transcript_with(
+        &self,
+        first: Option<usize>,
+        behind: &mut dyn FnMut(&Question) -> Vec<String>,
+    ) -> String {
         let mut lines = Vec::new();
         if first.is_none() {
             lines = self.title();
@@ -101,7 +105,12 @@ impl LessonView<'_> {
     }
 
     /// Adds blocks, an empty line before each.
-    fn add(&self, lines: &mut Vec<String>, blocks: &[Block], behind: &dyn Fn(&Question) -> Vec<String>) {
+    fn add(
+        &self,
+        lines: &mut Vec<String>,
+        blocks: &[Block],
+        behind: &mut dyn FnMut(&Question) -> Vec<String>,
+    ) {
         let mut put = |block: Vec<String>| {
             if !block.is_empty() {
                 lines.push(String::new());
@@ -110,7 +119,7 @@ impl LessonView<'_> {
         };
         for block in blocks {
             put(self.block(block));
-            if let Block::Question(question) = block {
+            if let Some(question) = block.question() {
                 put(behind(question));
             }
         }

@@ -145,7 +145,10 @@ fn table(graph: &Graph, of: &Expression) -> Option<Vec<Vec<f64>>> {
         Kind::Number(number) => *number,
         Kind::Unary(Sign::Minus, a) => -number(graph, a)?,
         Kind::Binary(Sign::Plus, a, b) => number(graph, a)? + number(graph, b)?,
+        Kind::Binary(Sign::Minus, a, b) => number(graph, a)? - number(graph, b)?,
         Kind::Binary(Sign::Product | Sign::Multiply, a, b) => number(graph, a)? * number(graph, b)?,
+        Kind::Binary(Sign::Divide, a, b) => number(graph, a)? / number(graph, b)?,
+        Kind::Binary(Sign::Power, a, b) => attn::elementary::pow(number(graph, a)?, number(graph, b)?),
         Kind::LargestSize(a) => {
             let all = sorted(a)?;
             if -all[0] > all[all.len() - 1] { -all[0] } else { all[all.len() - 1] }

@@ -1,14 +1,13 @@
 //! Changes as texts: `X[cave,animals]=6`, `temperature=0.5`, `A_2` for a head that is taken out; and back.
 
-use std::sync::Arc;
-
 use crate::attention::Mask;
 use crate::error::{Error, Result};
-use crate::graph::recipes::Scale;
+use crate::graph::recipes::{Change, Recipe, Scale};
 use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
+use crate::language::{self, At, Values};
 use crate::text::{clip, number};
 
-use super::source::{Changes, HeadPlace, Knob, Settings, Source, outputs};
+use super::source::{Changes, HeadPlace, Knob, Settings, following, outputs, recipe_with};
 use super::state::State;
 
 /// The settings that have a text. Positions have none: only a pipeline of attention has them.
@@ -21,9 +20,10 @@ pub fn is_assignment(text: &str) -> bool {
 
 /// The address and the number of `X[1,2]=6`.
 fn cell_of(text: &str) -> Option<(&str, &str)> {
-    let (address, value) = text.rsplit_once("]=")?;
-    let name = address.split('[').next().filter(|name| name.len() < address.len())?;
-    (!name.contains('=')).then_some((&text[..=address.len()], value))
+    let (address, value) = text.rsplit_once('=')?;
+    let address = address.trim_end();
+    let (name, _) = address.strip_suffix(']')?.split_once('[')?;
+    (!name.contains('=')).then_some((address, value))
 }
 
 impl Changes {
@@ -53,6 +53,14 @@ impl Changes {
             Mask { .. } => "mask=none".to_string(),
         });
         [temperature, scale, mask].into_iter().flatten().collect()
+    }
+
+    /// What else is otherwise in the recipe than in `start`: `comparison = keys-with-queries`.
+    pub fn recipe_as_text(&self, start: &Recipe) -> Vec<String> {
+        let recipe = self.recipe.as_deref();
+        recipe.map_or_else(Vec::new, |recipe| {
+            Change::between(start, recipe).iter().map(Change::to_string).collect()
+        })
     }
 
     /// The heads that are taken out: `A_2`, `L1.A_3`.
@@ -96,8 +104,13 @@ impl State {
                 .ok_or_else(|| Error::new(format!("`{}` is no number", clip(value))).help(EXAMPLES))?;
             return Ok(changes.with_number(self.changed_number(address, value)?));
         }
-        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
-        let (name, value) = (name.trim(), value.trim());
+        let pair = text.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+        if let Some(start) = self.source().recipe(&Changes::default())
+            && pair.is_none_or(|(name, value)| name != "mask" || value.starts_with('('))
+        {
+            return with_sentence(changes, start, text);
+        }
+        let (name, value) = pair.ok_or_else(wrong)?;
         let knob = match name {
             "temperature" => Knob::Temperature,
             "scale" => Knob::Scale,
@@ -148,6 +161,24 @@ impl State {
     }
 }
 
+/// The changes with what a sentence about the recipe says: `scale = none`, `relu(queries)`. `start` is the recipe at the start.
+fn with_sentence(changes: Changes, start: Recipe, text: &str) -> Result<Changes> {
+    let mut recipe = recipe_with(start, &changes);
+    let names = |name: &str| match name {
+        "H" => Some(recipe.heads.into()),
+        "G" => Some(recipe.kv_heads.into()),
+        _ => None,
+    };
+    let change = language::change(Values { file: "", names: &names }, text, At::default(), &recipe)?;
+    if !matches!(change, Change::Settings(_) | Change::Alteration(_)) {
+        return Err(Error::new(format!("`{}` is a change that only diagnosis makes", clip(text)))
+            .help("change a setting, scale = none, or the numbers at a site, relu(queries)"));
+    }
+    Change::put_all([&change], &mut recipe);
+    recipe.check()?;
+    Ok(Changes { removed: changes.removed.clone(), ..following(changes, start, recipe) })
+}
+
 /// The most given nodes that an error names.
 const MOST_NAMED: usize = 12;
 
@@ -155,26 +186,21 @@ const MOST_NAMED: usize = 12;
 const EXAMPLES: &str =
     "write X[1,2]=6, X[cave,animals]=6, temperature=0.5, scale=none, mask=none, mask=causal or mask=2";
 
-impl Source {
-    /// The graph of a computation with these changes, as texts.
-    ///
-    /// # Errors
-    /// Those of [`State::with_assignments`].
-    pub fn graph_with(self, assignments: &[String], removed: &[String]) -> Result<Graph> {
-        let state = State::new(self)?.with_assignments(assignments, removed)?;
-        Ok(Arc::unwrap_or_clone(state.into_graph()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_text_sets_a_number_or_a_setting_or_is_about_a_whole_matrix() {
-        for text in
-            ["X[1,2]=6", "X[cave,animals]=-1e-3", "X[a=b,c]=6", "temperature=2", "mask = none", "mask=3"]
-        {
+        for text in [
+            "X[1,2]=6",
+            "X[1,2] = 6",
+            "X[cave,animals]=-1e-3",
+            "X[a=b,c]=6",
+            "temperature=2",
+            "mask = none",
+            "mask=3",
+        ] {
             assert!(is_assignment(text), "{text}");
         }
         for text in ["X=x.csv", "X=1 2; 3 4", "block=4", "X=dir[1]=.csv", "X[1,2]", "]=6"] {

@@ -86,7 +86,7 @@ impl Source {
     }
 
     /// The recipe with these changes; none where no recipe is followed.
-    pub(super) fn recipe(&self, changes: &Changes) -> Option<Recipe> {
+    pub fn recipe(&self, changes: &Changes) -> Option<Recipe> {
         match self {
             Source::Attend(attend) => Some(recipe_with(attend.0, changes)),
             _ => None,

@@ -202,11 +202,6 @@ impl State {
         self.at = self.history.len() - 1;
     }
 
-    /// The graph as it is now, alone.
-    pub(super) fn into_graph(self) -> Arc<Graph> {
-        Arc::clone(&self.history[self.at].graph)
-    }
-
     /// The graph as it is now.
     pub fn graph(&self) -> &Graph {
         &self.history[self.at].graph

@@ -1,10 +1,12 @@
 //! What a condition of a demo and a key of a lesson may say.
 
-use super::lexer::wrong;
-use super::{At, CELL_FUNCTIONS, CellFunction, Expression, ExpressionKind as Kind, Name, Piece, Sign};
+use super::lexer::{newer, wrong};
+use super::{CELL_FUNCTIONS, CellFunction, Expression, ExpressionKind as Kind, Gives, Name, Piece, Sign};
 use crate::error::{Error, Result};
-use crate::read::MOST_DECIMALS;
 use crate::text::{clip, nearest};
+
+/// An `f64` has at most this many significant digits.
+const MOST_DECIMALS: usize = 17;
 
 impl Expression {
     /// The expression itself, if it may stand in a lesson of this version; with 0, if it is a condition of a demo whose names are
@@ -15,6 +17,19 @@ impl Expression {
     pub fn checked(mut self, file: &str, version: u8) -> Result<Expression> {
         Check { file, version, bound: Vec::new() }.part(&mut self, true)?;
         Ok(self)
+    }
+
+    /// What it gives as a condition or a key.
+    pub fn gives(&self) -> Gives {
+        match &*self.kind {
+            Kind::Call { function, .. } | Kind::Each { function, .. } => {
+                CellFunction::named(function).map_or(Gives::Number, |function| function.gives)
+            }
+            Kind::Binary(sign, ..) | Kind::Unary(sign, _) if sign.gives_truth() => Gives::Truth,
+            Kind::Close(..) => Gives::Truth,
+            Kind::Choice(yes, ..) => yes.gives(),
+            _ => Gives::Number,
+        }
     }
 
     /// Whether it is a number that is written out, perhaps with its sign.
@@ -39,12 +54,6 @@ impl Expression {
             _ => None,
         }
     }
-}
-
-/// The error of something that came with version 2 of lessons, in a lesson of version 1.
-pub(super) fn newer(file: &str, at: At, what: &str) -> Error {
-    let error = wrong(file, at, format!("`{}` is not part of attn-lesson: 1", clip(what)));
-    error.help("write attn-lesson: 2 in the head of the lesson")
 }
 
 struct Check<'a> {

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::At;
-use super::check::newer;
 use crate::error::{Error, Place, Result};
 use crate::text::{clip, number};
 
@@ -82,6 +81,12 @@ const SIGNS: [(&str, &str); 42] = [
 /// The error at a place of a demo's text.
 pub(super) fn wrong(file: &str, at: At, what: impl Into<String>) -> Error {
     Error::new(what).at(Place::Text(file.to_string(), at.line, at.column))
+}
+
+/// The error of something that came with version 2 of lessons, in a lesson of version 1.
+pub(super) fn newer(file: &str, at: At, what: &str) -> Error {
+    let error = wrong(file, at, format!("`{}` is not part of attn-lesson: 1", clip(what)));
+    error.help("write attn-lesson: 2 in the head of the lesson")
 }
 
 /// The tokens of a text that begins at a place; ends of lines in it count as blanks. In a key of a lesson, which has its version,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub use functions::{CELL_FUNCTIONS, CellFunction, FUNCTIONS, Gives, function_of, of_numbers, simple_op};
 pub use lexer::is_run_name;
-pub use parser::{KEYWORDS, KeyParts, LINE_WORDS, LONGEST, expression, key, key_expression, program, repeat};
+pub use parser::{KEYWORDS, KeyParts, LINE_WORDS, LONGEST, expression, key, key_expression, program};
 pub use values::{Lookup, Values, change};
 
 /// A place in the text: line and column, from 1.
@@ -193,8 +193,8 @@ pub enum Piece {
     Number(Expression),
 }
 
-/// An expression, and where it begins.
-#[derive(Clone, Debug, PartialEq)]
+/// An expression, and where it begins. Two are equal if they say the same, wherever they stand.
+#[derive(Clone, Debug)]
 pub struct Expression {
     /// Where it begins.
     pub at: At,
@@ -203,6 +203,12 @@ pub struct Expression {
     /// The text that it stands in, and its bytes there.
     text: Arc<str>,
     bytes: Range<usize>,
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Expression) -> bool {
+        self.kind == other.kind
+    }
 }
 
 impl fmt::Display for Expression {
@@ -248,21 +254,6 @@ impl Expression {
     pub fn each(&mut self, visit: &mut dyn FnMut(&mut ExpressionKind)) {
         visit(&mut self.kind);
         self.parts_mut().into_iter().for_each(|part| part.each(visit));
-    }
-
-    /// What it gives as a condition or a key.
-    pub fn gives(&self) -> Gives {
-        match &*self.kind {
-            ExpressionKind::Call { function, .. } | ExpressionKind::Each { function, .. } => {
-                CellFunction::named(function).map_or(Gives::Number, |function| function.gives)
-            }
-            ExpressionKind::Binary(sign, ..) | ExpressionKind::Unary(sign, _) if sign.gives_truth() => {
-                Gives::Truth
-            }
-            ExpressionKind::Close(..) => Gives::Truth,
-            ExpressionKind::Choice(yes, ..) => yes.gives(),
-            _ => Gives::Number,
-        }
     }
 }
 

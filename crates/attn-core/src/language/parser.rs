@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::check::newer;
-use super::lexer::{LONGEST_NAME, Token, TokenKind, tokens, wrong};
+use super::lexer::{LONGEST_NAME, Token, TokenKind, newer, tokens, wrong};
 use super::{
     Arrow, At, Definition, Expression, ExpressionKind, Index, Line, LineKind, Lines, Name, Names, Over,
     Paragraph, Piece, Program, Repeat, Sign,
@@ -170,10 +169,7 @@ pub fn key_expression(text: &str, version: u8) -> Result<Expression> {
 const FIRST: At = At { line: 1, column: 1 };
 
 /// `n in 1..4`, by itself.
-///
-/// # Errors
-/// As [`program`].
-pub fn repeat(file: &str, text: &str, at: At) -> Result<Repeat> {
+pub(super) fn repeat(file: &str, text: &str, at: At) -> Result<Repeat> {
     let mut parser = Parser::of(file, text, at, 0)?;
     let read = parser.repeat()?;
     parser.end()?;

@@ -352,8 +352,8 @@ mod tests {
             "d_k" => Some(4.into()),
             "n" => Some(2.into()),
             "word" => Some("one".into()),
-            "scale" => Some(json!({ "number": 2.0 })),
-            "nothing" => Some(Value::Null),
+            "given" => Some(json!({ "number": 2.0 })),
+            "absent" => Some(Value::Null),
             _ => None,
         }
     }
@@ -477,11 +477,11 @@ mod tests {
     fn conditions_hold_or_name_what_they_do_not_know() {
         let holds = |text: &str| VALUES.holds(&expression("", text, At::default()).unwrap());
         for text in
-            ["d_k mod 2 == 0 and not nothing", "scale == number", "nothing == none", "n < d_k", "word == one"]
+            ["d_k mod 2 == 0 and not absent", "given == number", "absent == none", "n < d_k", "word == one"]
         {
             assert!(holds(text).unwrap(), "{text}");
         }
-        assert!(!holds("scale == none or nothing").unwrap());
+        assert!(!holds("given == none or absent").unwrap());
         assert!(holds("d_l").unwrap_err().to_string().contains("there is no `d_l`"));
     }
 

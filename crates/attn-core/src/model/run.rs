@@ -485,26 +485,22 @@ impl LayerBuilder<'_> {
     }
 
     fn gated(&mut self, x: NodeId) -> Result<NodeId> {
-        let exchanged = self.run.architecture.slips.gate == GateUse::WeightsExchanged;
-        let fused = Slot::Weight("W_gate W_up");
-        let [gate, up] = if self.run.tensors.has(fused, Some(self.number)) {
+        let slip = self.run.architecture.slips.gate;
+        // Which of the two weights makes the gate, and which the way up.
+        let [gate, up] = if slip == GateUse::WeightsExchanged { [1, 0] } else { [0, 1] };
+        let [gate, up] = if self.run.tensors.has(Slot::Weight("W_gate W_up"), Some(self.number)) {
             let symbols = ["W_gate W_up", "b_gate b_up"];
             let both = self.linear("MLP_gate_up", x, symbols, ["W_gate_up", "b_gate_up"])?;
             let count = self.graph[both].shape().cols / 2;
-            let starts = if exchanged { [count, 0] } else { [0, count] };
-            let gate = self.graph.add("MLP_gate", Op::Columns { start: starts[0], count }, &[both])?;
-            [gate, self.graph.add("MLP_up", Op::Columns { start: starts[1], count }, &[both])?]
-        } else if exchanged {
-            let gate = self.linear("MLP_gate", x, ["W_up", "b_up"], ["W_up", "b_up"])?;
-            [gate, self.linear("MLP_up", x, ["W_gate", "b_gate"], ["W_gate", "b_gate"])?]
+            let half = |at: usize| Op::Columns { start: at * count, count };
+            let gate = self.graph.add("MLP_gate", half(gate), &[both])?;
+            [gate, self.graph.add("MLP_up", half(up), &[both])?]
         } else {
-            let gate = self.linear("MLP_gate", x, ["W_gate", "b_gate"], ["W_gate", "b_gate"])?;
-            [gate, self.linear("MLP_up", x, ["W_up", "b_up"], ["W_up", "b_up"])?]
+            let weights = [["W_gate", "b_gate"], ["W_up", "b_up"]];
+            let gate = self.linear("MLP_gate", x, weights[gate], weights[gate])?;
+            [gate, self.linear("MLP_up", x, weights[up], weights[up])?]
         };
-        let [gate, up] = match self.run.architecture.slips.gate {
-            GateUse::OnUp => [up, gate],
-            GateUse::Own | GateUse::WeightsExchanged => [gate, up],
-        };
+        let [gate, up] = if slip == GateUse::OnUp { [up, gate] } else { [gate, up] };
         let active = self.graph.add("MLP_active", self.block.activation.op(), &[gate])?;
         self.graph.add("MLP_hidden", Op::Multiply, &[active, up])
     }
@@ -691,9 +687,10 @@ impl LayerBuilder<'_> {
         if recipe.qk_norm.place == NormPlace::Nowhere {
             return Ok(());
         }
-        let heads = [recipe.heads, recipe.kv_heads];
-        for (at, role) in [Role::Q, Role::K].into_iter().enumerate() {
-            qkv[at] = self.normed_otherwise(qkv[at], (role, heads[at]), recipe.qk_norm.epsilon)?;
+        let roles = [(Role::Q, Role::QueryGain, recipe.heads), (Role::K, Role::KeyGain, recipe.kv_heads)];
+        for (node, (role, gain, heads)) in qkv.iter_mut().zip(roles) {
+            let gain = self.graph.at(gain).ok_or_else(|| Error::new("queries and keys have no norm"))?;
+            *node = self.normed_otherwise([*node, gain], (role, heads), recipe.qk_norm.epsilon)?;
         }
         recipe.qk_norm.place = NormPlace::Nowhere;
         Ok(())
@@ -701,15 +698,10 @@ impl LayerBuilder<'_> {
 
     fn normed_otherwise(
         &mut self,
-        node: NodeId,
+        [node, gain]: [NodeId; 2],
         (role, heads): (Role, usize),
         epsilon: f64,
     ) -> Result<NodeId> {
-        let gains = match role {
-            Role::Q => Role::QueryGain,
-            _ => Role::KeyGain,
-        };
-        let gain = self.graph.at(gains).ok_or_else(|| Error::new("queries and keys have no norm"))?;
         let (width, gains) = (self.graph[node].shape().cols, self.graph[gain].shape().cols);
         let name = format!("{}_normed", role.name());
         let op = Op::RmsNorm(epsilon);

@@ -252,7 +252,10 @@ pub(crate) fn windowed_layers(
 ) -> Result<Option<(u64, SomeLayers)>> {
     let used = match rule {
         WindowRule::Never => false,
-        WindowRule::UpperLayers | WindowRule::WithoutPositions => fields.flag("use_sliding_window", false)?,
+        WindowRule::UpperLayers => fields.flag("use_sliding_window", false)?,
+        WindowRule::WithoutPositions => {
+            fields.flag("use_sliding_window", false)? && fields.object.contains_key("sliding_window")
+        }
         WindowRule::WhereStated => fields.object.contains_key("sliding_window"),
         WindowRule::EveryLayer | WindowRule::AllButEach { .. } => true,
     };
@@ -260,36 +263,19 @@ pub(crate) fn windowed_layers(
     if !used || fields.object.get("sliding_window").is_some_and(Value::is_null) {
         return Ok(None);
     }
-    if let WindowRule::WithoutPositions = rule
-        && !fields.object.contains_key("sliding_window")
-    {
-        return Ok(None);
-    }
     let window = fields.size_or("sliding_window", USUAL_WINDOW, "")?;
     let windowed = match rule {
         WindowRule::Never => SomeLayers::None,
         WindowRule::EveryLayer | WindowRule::WhereStated => SomeLayers::All,
-        WindowRule::UpperLayers | WindowRule::AllButEach { .. } | WindowRule::WithoutPositions => {
-            match layer_types(fields, layers)? {
-                Some(marks) => SomeLayers::Listed(marks),
-                None => by_rule(fields, rule, layers)?,
-            }
+        _ if let Some(marks) = layer_types(fields, layers)? => SomeLayers::Listed(marks),
+        WindowRule::UpperLayers => SomeLayers::From(fields.whole_or("max_window_layers", USUAL_FULL_LAYERS)?),
+        WindowRule::AllButEach { nth, field: None } => SomeLayers::AllButEach(nth),
+        WindowRule::AllButEach { nth, field: Some(field) } => {
+            SomeLayers::AllButEach(fields.size_or(field, nth, "")?)
         }
+        WindowRule::WithoutPositions => rotated_layers(fields, layers)?.others(),
     };
     Ok(Some((window, windowed)))
-}
-
-fn by_rule(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<SomeLayers> {
-    Ok(match rule {
-        WindowRule::UpperLayers => SomeLayers::From(fields.whole_or("max_window_layers", USUAL_FULL_LAYERS)?),
-        WindowRule::AllButEach { nth, field } => SomeLayers::AllButEach(match field {
-            Some(field) => fields.size_or(field, nth, "")?,
-            None => nth,
-        }),
-        WindowRule::WithoutPositions => rotated_layers(fields, layers)?.others(),
-        WindowRule::EveryLayer | WindowRule::WhereStated => SomeLayers::All,
-        WindowRule::Never => SomeLayers::None,
-    })
 }
 
 /// The layers of SmolLM3 whose queries and keys are rotated: in `no_rope_layers` these have a 1.

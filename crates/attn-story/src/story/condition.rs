@@ -494,9 +494,12 @@ impl Evaluation<'_> {
 
     fn not_a(&self, of: &Expression, wanted: &str, value: &Value) -> Error {
         let run = if self.version > 0 { "RUN:" } else { "" };
-        Error::new(format!("`{of}` is {}, not {wanted}", value.kind())).help(format!(
-            "name one cell, such as {run}A[bat,cave], or make it one number with sum, min, max, len or count"
-        ))
+        Error::new(format!("`{of}` is {}, not {wanted}", value.kind())).help(match wanted {
+            "a number" => format!(
+                "name one cell, such as {run}A[bat,cave], or make it one number with sum, min, max, len or count"
+            ),
+            _ => format!("compare it: {run}A[bat,cave] == 1"),
+        })
     }
 
     fn usage(&self, function: &str) -> String {

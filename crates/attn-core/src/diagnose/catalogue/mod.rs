@@ -21,6 +21,7 @@
 pub(super) mod fitted;
 pub(super) mod numbers;
 mod operators;
+mod way;
 mod ways;
 
 use std::collections::BTreeMap;
@@ -33,9 +34,9 @@ use crate::text::nearest;
 
 use super::Task;
 
-use ways::{Reader, Shared, WayEntry};
+use ways::{Shared, WayEntry};
 
-pub use ways::Way;
+pub use way::Way;
 
 /// A mistake: a region of the choices of a recipe, and sentences about it.
 #[derive(Debug)]
@@ -148,7 +149,7 @@ impl Mistake {
     /// If its entry in the data file cannot be read: the file, the entry, and what is wrong in it.
     pub fn ways(&self, task: &Task) -> Result<Vec<Way>> {
         let Mistake { id, condition, entries, shared, .. } = self;
-        Reader { shared, id, task }.ways(condition.as_deref(), entries)
+        ways::ways((shared, id), condition.as_deref(), entries, task)
     }
 
     /// Whether it is a class for everything that can be done at one step, found where no mistake with a name of its own fits.
@@ -180,6 +181,8 @@ pub fn find(id: &str) -> Result<&'static Mistake> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::recipes::{AttendInputs, Recipe};
+    use crate::matrix::Matrix;
 
     #[test]
     fn only_what_is_solved_for_has_no_ways() {
@@ -194,5 +197,37 @@ mod tests {
             }
         }
         assert!(ids.len() > 200, "{} mistakes", ids.len());
+    }
+
+    #[test]
+    fn a_fault_in_a_file_is_told_with_its_place() {
+        let task = Task::new(Recipe::default(), AttendInputs::of_tokens(Matrix::identity(2))).unwrap();
+        let error = |ways: &str| {
+            let sentences =
+                ["slip", "why", "fix", "symptom"].map(|name| format!("{name} = \"…\"\n")).concat();
+            let text =
+                format!("[[mistake]]\ngroup = \"G\"\nid = \"own\"\nlikelihood = \"rare\"\n{sentences}{ways}");
+            let error = groups("own.toml", text.leak())
+                .and_then(|groups| groups[0].mistakes[0].ways(&task))
+                .expect_err(ways);
+            format!("{error:?}")
+        };
+        for (ways, parts) in [
+            ("[[mistake.ways]]\nchanges = \"scale = none\"", ["own.toml", "`changes`"]),
+            (
+                "[[mistake.ways]]\n[[mistake.ways]]\nchange = \"scal = 1\"",
+                ["own.toml: `own`, way 2", "`scal`"],
+            ),
+            ("if = \"has_bais\"", ["own.toml: `own`", "there is no `has_bais`"]),
+            (
+                "[[mistake.ways]]\nfor = [\"mask-line\"]",
+                ["own.toml: `own`, way 1", "there is no list `mask-line`"],
+            ),
+            ("[[mistake.ways]]\ndetail = \"{n}\"", ["own.toml: `own`, way 1", "there is no `n`"]),
+            ("[[mistake.ways]]\ngenerator = \"all\"", ["there is no generator `all`", "operators"]),
+        ] {
+            let error = error(ways);
+            assert!(parts.iter().all(|part| error.contains(part)), "{ways}: {error}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::recipes::{Alter, Alteration, Change, Recipe, Site};
 use crate::language::{At, Values, change, expression};
 
-use super::ways::Way;
+use super::way::Way;
 
 /// The tables of the data file, whose head says what they have.
 #[derive(Debug, Deserialize)]

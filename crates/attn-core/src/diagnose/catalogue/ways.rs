@@ -5,53 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::diagnose::{Facts, Task};
+use crate::diagnose::Task;
 use crate::error::{Error, Result};
-use crate::graph::recipes::{Change, Recipe};
-use crate::language::{At, Values, change, expression};
+use crate::language::{At, Lookup, Values, change, expression};
 
-use super::numbers::coincidence;
 use super::operators;
-
-/// One way to make a mistake.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Way {
-    /// The changes: one choice, and those that usually go with it.
-    pub changes: Vec<Change>,
-    /// The detail that distinguishes it from the other ways, where there are several: “to 2 decimals”.
-    pub detail: Option<String>,
-    /// The sentence of this way, where it says more than the mistake's own.
-    pub slip: Option<String>,
-    /// The fix of this way, where it says more than the mistake's own.
-    pub fix: Option<String>,
-    /// Whether it changes anything without another mistake.
-    pub alone: bool,
-    /// Whether it is too rare to be looked for together with others, though the mistake is not.
-    pub rare: bool,
-    /// Whether it is any operator at any stage, which is looked for where nothing else fits.
-    pub general: bool,
-}
-
-impl Way {
-    /// The same, with what else the number is that it divides the scores by; what is said otherwise is `said`.
-    pub fn with_coincidence(self, said: &str, right: &Recipe, facts: &Facts) -> Way {
-        let [change] = &self.changes[..] else { return self };
-        let mut recipe = *right;
-        if change.is_of("scale") {
-            Change::put_all([change], &mut recipe);
-        } else {
-            return self;
-        }
-        let factor = recipe.scale.factor(facts.d_k);
-        match factor.and_then(|factor| coincidence(factor.value(), 2, right, facts)) {
-            Some(also) => {
-                let said = self.slip.as_deref().unwrap_or(said);
-                Way { slip: Some(format!("{said} {also}")), ..self }
-            }
-            None => self,
-        }
-    }
-}
+use super::way::Way;
 
 /// A way, or several alike, as the data file has them.
 #[derive(Debug, Default, Deserialize)]
@@ -102,41 +61,45 @@ pub(super) struct Shared {
 /// The names that may stand in the values of changes, where other names are words.
 const QUANTITIES: [&str; 7] = ["T", "N", "H", "G", "d_k", "d_v", "d_model"];
 
-/// No error has a place within an entry: its text is short.
-const HERE: At = At { line: 0, column: 0 };
+/// The place of an error within a text of an entry.
+const HERE: At = At { line: 1, column: 1 };
 
-/// The ways of a mistake in an exercise.
+/// Reads the ways of a mistake in an exercise.
 pub(super) struct Reader<'a> {
-    pub shared: &'a Shared,
-    pub id: &'a str,
-    pub task: &'a Task,
+    shared: &'a Shared,
+    task: &'a Task,
+    /// The file, the mistake and the way, for errors.
+    place: String,
+}
+
+/// All ways to make a mistake of a file in an exercise, in order, if the condition of all holds.
+///
+/// # Errors
+/// If an entry cannot be read: the file, the mistake, the way, and what is wrong in it.
+pub(super) fn ways(
+    (shared, id): (&Shared, &str),
+    condition: Option<&str>,
+    entries: &[WayEntry],
+    task: &Task,
+) -> Result<Vec<Way>> {
+    let of_all = Reader { shared, task, place: format!("{}: `{id}`", shared.file) };
+    if !of_all.holds(condition, &Map::new())? {
+        return Ok(Vec::new());
+    }
+    let mut ways = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let reader = Reader { shared, task, place: format!("{}, way {}", of_all.place, number + 1) };
+        let more = match entry.generator.as_deref() {
+            None => reader.of_entry(entry),
+            Some("operators") => operators::ways(id, task),
+            Some(other) => Err(Error::new(format!("there is no generator `{other}`")).help("operators")),
+        };
+        ways.extend(more.map_err(|error| error.in_source(reader.place))?);
+    }
+    Ok(ways)
 }
 
 impl Reader<'_> {
-    /// All ways of these entries, in order.
-    pub(super) fn ways(&self, condition: Option<&str>, entries: &[WayEntry]) -> Result<Vec<Way>> {
-        let nothing = Map::new();
-        if !self.holds(condition, &nothing).map_err(|error| self.placed(error, 0))? {
-            return Ok(Vec::new());
-        }
-        let mut ways = Vec::new();
-        for (number, entry) in entries.iter().enumerate() {
-            let more = match entry.generator.as_deref() {
-                None => self.of_entry(entry),
-                Some("operators") => operators::ways(self.id, self.task),
-                Some(other) => Err(Error::new(format!("there is no generator `{other}`")).help("operators")),
-            };
-            ways.extend(more.map_err(|error| self.placed(error, number + 1))?);
-        }
-        Ok(ways)
-    }
-
-    fn placed(&self, error: Error, way: usize) -> Error {
-        let Reader { shared, id, .. } = self;
-        let place = if way == 0 { format!("`{id}`") } else { format!("`{id}`, way {way}") };
-        error.in_source(format!("{}: {place}", shared.file))
-    }
-
     /// The ways of an entry: one for each round of what it is repeated for.
     fn of_entry(&self, entry: &WayEntry) -> Result<Vec<Way>> {
         let mut rounds = vec![Map::new()];
@@ -162,6 +125,10 @@ impl Reader<'_> {
             Each::Listed(records) => records,
             Each::Named(name) => match self.shared.lists.get(name) {
                 Some(records) => records,
+                None if !name.contains(" in ") => {
+                    let error = Error::new(format!("there is no list `{name}`"));
+                    return Err(error.help("write the name of a list of the file, or n in 1..4"));
+                }
                 None => {
                     let names = |name: &str| self.named(name, &round);
                     let (variable, values) = self.values(&names).repeated(name, HERE)?;
@@ -185,7 +152,7 @@ impl Reader<'_> {
                 let value = match value.as_str().map(|text| (text, text.strip_prefix('='))) {
                     Some((_, Some(of))) => {
                         let names = |name: &str| self.named(name, &round);
-                        self.values(&names).value(&expression("", of, HERE)?)?
+                        self.values(&names).value(&expression(&self.place, of, HERE)?)?
                     }
                     Some((text, None)) => self.text(text, &round)?.into(),
                     None => value.clone(),
@@ -222,7 +189,7 @@ impl Reader<'_> {
     fn holds(&self, condition: Option<&str>, round: &Map<String, Value>) -> Result<bool> {
         let Some(condition) = condition else { return Ok(true) };
         let names = |name: &str| self.named(name, round);
-        self.values(&names).holds(&expression("", &self.text(condition, round)?, HERE)?)
+        self.values(&names).holds(&expression(&self.place, &self.text(condition, round)?, HERE)?)
     }
 
     /// A text with what stands in its braces.
@@ -234,8 +201,8 @@ impl Reader<'_> {
         self.values(&names).text(text, HERE)
     }
 
-    fn values<'n>(&self, names: &'n dyn Fn(&str) -> Option<Value>) -> Values<'n> {
-        Values { file: "", names }
+    fn values<'n>(&'n self, names: Lookup<'n>) -> Values<'n> {
+        Values { file: &self.place, names }
     }
 
     /// What a name stands for: in the file, in this round, or in the exercise.

@@ -231,30 +231,18 @@ fn handed_on(
     name: String,
     detours: &[Detour],
 ) -> Result<NodeId> {
-    if let Some(number) = detours::times(detours, graph, id, input) {
-        let before = name_beside(&name, "before");
-        let before = by_rule(graph, Part { reader: id, input }, gradient, before, detours)?;
-        return graph.add(&name, Op::Scale(Factor::Number(number)), &[before]);
-    }
-    by_rule(graph, Part { reader: id, input }, gradient, name, detours)
-}
-
-/// The same without a factor.
-fn by_rule(
-    graph: &mut Graph,
-    Part { reader: id, input }: Part,
-    gradient: NodeId,
-    name: String,
-    detours: &[Detour],
-) -> Result<NodeId> {
+    let factor = detours::times(detours, graph, id, input);
+    let own = if factor.is_some() { name_beside(&name, "before") } else { name.clone() };
     let op = graph[id].op.clone();
-    let mut step = Backward::new(graph, id, gradient, name);
-    if let Some(other) = detours::handed_on(detours, &mut step, input) {
-        return other;
-    }
-    match op.way_back(input) {
-        WayBack::Through => op.back(&mut step, input),
-        WayBack::Ends(why) | WayBack::Refused(why) => Err(Error::new(why)),
+    let mut step = Backward::new(graph, id, gradient, own);
+    let part = match (detours::handed_on(detours, &mut step, input), op.way_back(input)) {
+        (Some(other), _) => other,
+        (None, WayBack::Through) => op.back(&mut step, input),
+        (None, WayBack::Ends(why) | WayBack::Refused(why)) => Err(Error::new(why)),
+    }?;
+    match factor {
+        Some(number) => graph.add(&name, Op::Scale(Factor::Number(number)), &[part]),
+        None => Ok(part),
     }
 }
 

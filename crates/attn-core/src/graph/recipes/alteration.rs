@@ -397,15 +397,19 @@ impl Alteration {
             (None, Some(other)) => vec![of(name), json!({ "with": [name, other] })],
             (None, None) => vec![of(name)],
         };
-        let mut read = forms.into_iter().map(serde_json::from_value);
-        let first = read.next().expect("there is a form");
-        match first {
-            Ok(alter) => Ok(Alteration { stage, alter }),
-            Err(error) => match read.find_map(std::result::Result::ok) {
-                Some(alter) => Ok(Alteration { stage, alter }),
-                None => Err(unknown(error)),
-            },
+        let mut refused = Vec::new();
+        for form in forms {
+            match serde_json::from_value(form) {
+                Ok(alter) => return Ok(Alteration { stage, alter }),
+                Err(error) => refused.push(error),
+            }
         }
+        // What knows the name says what is wrong with the parameters.
+        let how = along.map_or(name, |(_, how)| how);
+        let is_unknown =
+            |error: &serde_json::Error| error.to_string().starts_with(&format!("unknown variant `{how}`"));
+        let at = refused.iter().position(|error| !is_unknown(error)).unwrap_or(0);
+        Err(unknown(refused.swap_remove(at)))
     }
 }
 

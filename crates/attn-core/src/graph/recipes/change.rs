@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
 use crate::graph::detours::Detour;
@@ -56,6 +56,17 @@ impl Change {
         let mut tree = tree(recipe);
         let settings = settings.into_iter().map(|(path, value)| Setting::read(&path, &value, &mut tree));
         settings.collect::<Result<_>>().map(Change::Settings)
+    }
+
+    /// What one recipe has otherwise than another: its settings, each as a whole, and its operation that attention does not have.
+    pub fn between(from: &Recipe, to: &Recipe) -> Vec<Change> {
+        let (before, after) = (tree(from), tree(to));
+        let fields = after.as_object().into_iter().flatten();
+        let differs = fields.filter(|(name, value)| before.get(name) != Some(value));
+        let mut changes: Vec<Change> = differs.map(|(name, value)| Change::setting(name, value)).collect();
+        let altered = to.alteration.filter(|_| to.alteration != from.alteration);
+        changes.extend(altered.map(Change::Alteration));
+        changes
     }
 
     /// The paths of the settings that it changes.
@@ -136,6 +147,8 @@ impl Setting {
                 vec![found(&mut tree(&Recipe::default()), &path)?.1.clone()]
             }
             Value::Object(_) => [merged(&right, value), Some(value.clone())].into_iter().flatten().collect(),
+            // A choice of which one is a number: `scale = 0.5`.
+            Value::Number(_) => vec![value.clone(), json!({ "number": value })],
             _ => vec![value.clone()],
         };
         let mut refused = None;
@@ -167,8 +180,17 @@ fn is_within(path: &str, other: &str) -> bool {
     path.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
+/// Settings with a shorter name than their path.
+const SHORT_NAMES: [(&str, &str); 4] = [
+    ("causal", "mask.causal"),
+    ("window", "mask.window"),
+    ("keep_first", "mask.keep_first"),
+    ("residual", "output.residual"),
+];
+
 /// The place of a setting in a tree, and its path as the tree spells it.
 fn found<'t>(recipe: &'t mut Value, path: &str) -> Result<(String, &'t mut Value)> {
+    let path = SHORT_NAMES.iter().find(|(name, _)| *name == path).map_or(path, |(_, path)| path);
     let (mut spelled, mut place) = (String::new(), recipe);
     for name in path.split('.') {
         let fields = place.as_object();

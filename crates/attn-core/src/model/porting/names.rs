@@ -11,19 +11,22 @@ pub(super) fn meaning(name: &str, family: Family, layers: usize) -> Meaning {
     }
     let dotted = dotted(name);
     let parts: Vec<&str> = dotted.split('.').filter(|part| !part.is_empty()).collect();
-    if parts.first() == Some(&"blocks") || parts.last().is_some_and(|last| last.starts_with("hook_")) {
-        return lens_meaning(&parts, layers);
-    }
-    let module = Module::of(&parts);
-    let place = match module.layer {
-        Some((layer, at)) if layer < layers => in_layer(&module, at, (family, layer + 1, layers)),
-        Some(_) => None,
-        None => outside_layers(&module, family, layers),
+    let (naming, place) = match (parts.first(), parts.last()) {
+        (_, Some(&"hook_scale")) => return Meaning::NotCompared,
+        (first, Some(last)) if first == Some(&"blocks") || last.starts_with("hook_") => {
+            (Naming::TransformerLens, hook(&parts, layers))
+        }
+        _ => {
+            let module = Module::of(&parts);
+            let place = match module.layer {
+                Some((layer, at)) if layer < layers => in_layer(&module, at, (family, layer + 1, layers)),
+                Some(_) => None,
+                None => outside_layers(&module, family, layers),
+            };
+            (module.naming, place)
+        }
     };
-    match place {
-        Some(place) => Meaning::Known(module.naming, place),
-        None => Meaning::Unknown,
-    }
+    place.map_or(Meaning::Unknown, |place| Meaning::Known(naming, place))
 }
 
 /// A node of this program. `L3.X` is what layer 2 gives.
@@ -155,7 +158,7 @@ impl<'n> Module<'n> {
 // Modules and outputs of `transformers`, as steps.
 
 /// A module in a layer; `at` parts of its path lead to the layer.
-pub(super) fn in_layer(
+fn in_layer(
     module: &Module<'_>,
     at: usize,
     (family, layer, layers): (Family, usize, usize),
@@ -182,7 +185,7 @@ pub(super) fn in_layer(
 }
 
 /// The residual stream that enters a layer is the one that leaves the layer before.
-pub(super) fn entering(layer: usize) -> Place {
+fn entering(layer: usize) -> Place {
     match layer {
         0 | 1 => Place { layer: 1, step: Step::EMBEDDED },
         layer => Place { layer: layer - 1, step: Step::LEAVING_LAYER },
@@ -279,7 +282,7 @@ fn input(inside: &str, family: Family) -> Option<Step> {
 }
 
 /// A module outside the layers, or an output of the whole model: `hidden_states.3`, `attentions.0`, `logits`.
-pub(super) fn outside_layers(module: &Module<'_>, family: Family, layers: usize) -> Option<Place> {
+fn outside_layers(module: &Module<'_>, family: Family, layers: usize) -> Option<Place> {
     let last = *module.path.last()?;
     if let (Ok(number), Some(list)) = (last.parse::<usize>(), module.path.iter().rev().nth(1)) {
         return of_list(list, number, family, layers);
@@ -319,28 +322,22 @@ fn of_list(list: &str, number: usize, family: Family, layers: usize) -> Option<P
 // Hooks of TransformerLens, as steps.
 
 /// What a hook is.
-pub(super) fn lens_meaning(parts: &[&str], layers: usize) -> Meaning {
-    if parts.last() == Some(&"hook_scale") {
-        return Meaning::NotCompared;
-    }
-    let known = |layer, step| Meaning::Known(Naming::TransformerLens, Place { layer, step });
+fn hook(parts: &[&str], layers: usize) -> Option<Place> {
     if let ["blocks", number, inside @ ..] = parts {
-        let Ok(layer) = number.parse::<usize>() else { return Meaning::Unknown };
-        if layer >= layers {
-            return Meaning::Unknown;
-        }
+        let layer = number.parse::<usize>().ok().filter(|layer| *layer < layers)? + 1;
         return match inside.join(".").as_str() {
-            "hook_resid_pre" | "hook_in" => Meaning::Known(Naming::TransformerLens, entering(layer + 1)),
-            inside => in_block(inside).map_or(Meaning::Unknown, |step| known(layer + 1, step)),
+            "hook_resid_pre" | "hook_in" => Some(entering(layer)),
+            inside => Some(Place { layer, step: in_block(inside)? }),
         };
     }
-    match parts.join(".").as_str() {
-        "hook_embed" | "embed.hook_out" => known(1, Step::TOKEN_EMBEDDING),
-        "hook_pos_embed" | "pos_embed.hook_out" => known(1, Step::POSITION_EMBEDDING),
-        "ln_final.hook_normalized" | "ln_final.hook_out" => known(layers + 1, Step::FINAL_NORMED),
-        "hook_unembed" | "unembed.hook_out" => known(layers + 1, Step::UNCAPPED_LOGITS),
-        _ => Meaning::Unknown,
-    }
+    let (layer, step) = match parts.join(".").as_str() {
+        "hook_embed" | "embed.hook_out" => (1, Step::TOKEN_EMBEDDING),
+        "hook_pos_embed" | "pos_embed.hook_out" => (1, Step::POSITION_EMBEDDING),
+        "ln_final.hook_normalized" | "ln_final.hook_out" => (layers + 1, Step::FINAL_NORMED),
+        "hook_unembed" | "unembed.hook_out" => (layers + 1, Step::UNCAPPED_LOGITS),
+        _ => return None,
+    };
+    Some(Place { layer, step })
 }
 
 fn in_block(inside: &str) -> Option<Step> {
