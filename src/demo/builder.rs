@@ -181,17 +181,9 @@ impl Builder {
         &self.graph
     }
 
-    /// Steps once more, with other nodes in the place of some; see [`Graph::once_more`].
-    ///
-    /// # Errors
-    /// If there is no step, a new name is taken, or an op refuses its inputs.
-    pub fn once_more(
-        &mut self,
-        steps: &[NodeId],
-        replaced: &[(NodeId, NodeId)],
-        new_name: impl Fn(&str) -> String,
-    ) -> Result<NodeId> {
-        self.graph.once_more(steps, replaced, new_name)
+    /// The nodes so far, to record more.
+    pub fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
     }
 
     /// Names the rows and columns of a node.

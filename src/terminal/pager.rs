@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// The action of a key in the pager.
 enum Turn {
-    /// So many more lines.
+    /// This many more lines.
     More(usize),
     Leave(u8),
     Stop,

@@ -78,7 +78,7 @@ fn prints_the_same(folder: &Path) -> String {
     command
 }
 
-pub const COMPUTATIONS: [&str; 9] = [
+pub const COMPUTATIONS: [&str; 10] = [
     "explore attend --words 'bat cave racket' --causal --at 'X[cave,animals]'",
     "explore attend --words 'bat cave racket' --heads 2 --window 2 --temperature=0.5 --at W_Q",
     "explore attend --random 4,6 --heads 3 --position rope --rope-base 500 --scale 0.3 --causal",
@@ -88,6 +88,7 @@ pub const COMPUTATIONS: [&str; 9] = [
     "explore demo multihead --without A_1",
     "explore demo lookup --set temperature=2",
     "explore demo output",
+    "explore attend --words 'bat cave racket' --causal --set 'comparison = keys-with-queries' --set 'negated(values)'",
 ];
 
 /// A few keys.

@@ -488,14 +488,22 @@ fn a_change_of_attention_is_a_sentence_wherever_it_is_made() {
     // Others are the mistakes of `attn diagnose`.
     let (scores, swapped) = (plain.matrix("S"), changed("comparison = keys-with-queries").matrix("S"));
     assert_eq!(scores.transposed().cells().collect::<Vec<_>>(), swapped.cells().collect::<Vec<_>>());
+    let told = attn(bat).arg("--set").arg("negated(values)").ok().out;
+    assert!(told.contains("  A step that attention does not have.\n   V_altered (3×2) = "), "{told}");
+    let twice = attn(bat).arg("--set").arg("negated(values)").arg("--set").arg("relu(keys)").run();
+    assert!(twice.code == 2 && twice.err.contains("is a second operation"), "{}", twice.err);
+    let both = attn(bat).arg("--set").arg("negated(values)").arg("--set").arg("scale = none").nodes();
+    assert_eq!(both.matrix("A"), changed("scale = none").matrix("A"));
     let negated = changed("negated(values)").matrix("O");
     assert_eq!(negated[(0, 0)], -plain.matrix("O")[(0, 0)]);
     for (change, words) in [
         ("scal = none", &["there is no setting `scal`", "did you mean `scale`"][..]),
-        ("scale = nothing", &["`scale` cannot be `nothing`"]),
+        ("scale = nothing", &["`scale` cannot be `nothing`", "it can be `auto`, `none`"]),
         ("temperature = 0", &["it must be a positive number"]),
         ("heads = 0", &["at least one head"]),
         ("relu(quries)", &["`quries`", "`queries`"]),
+        ("relu(output-weights)", &["changes nothing in this computation"]),
+        ("hiding = zero", &["changes nothing in this computation"]),
         ("result = transposed", &["only diagnosis makes"]),
         ("X = 1 2; 3 4", &["sets no cell and no setting", "--x"]),
         ("nonsense", &["is no change", "scale = none"]),

@@ -90,7 +90,7 @@ impl Teller<'_> {
         let work = |id: &NodeId| cells(*id) * graph[*id].inputs.iter().map(width).fold(4.0, f64::max);
         self.spend(at, steps.iter().map(work).sum())?;
         self.count_nodes(at, steps.len() - 1)?;
-        self.demo.once_more(&steps, &replaced, |node| match node.strip_suffix(old_end) {
+        self.demo.graph_mut().once_more(&steps, &replaced, |node| match node.strip_suffix(old_end) {
             Some(stem) => format!("{stem}{new_end}"),
             None => format!("{node}{new_end}"),
         })

@@ -3,7 +3,7 @@
 use crate::attention::Mask;
 use crate::error::{Error, Result};
 use crate::graph::recipes::{Change, Recipe, Scale};
-use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
+use crate::graph::{CellId, Cells, ChangedNumber, Graph, NodeId, Op, address_of, resolve};
 use crate::language::{self, At, Values};
 use crate::text::{clip, number};
 
@@ -91,7 +91,18 @@ impl State {
         for text in assignments {
             changes = without.assigned(changes, text)?;
         }
-        self.after_changes(changes)
+        let sets_recipe = changes.recipe != without.changes().recipe;
+        let after = self.after_changes(changes)?;
+        let ops = |state: &State| -> Vec<(Op, Vec<NodeId>)> {
+            state.graph().nodes().map(|(_, node)| (node.op.clone(), node.inputs.clone())).collect()
+        };
+        if sets_recipe && assignments.len() == 1 && ops(&after) == ops(&without) {
+            return Err(Error::new(format!(
+                "`{}` changes nothing in this computation",
+                clip(&assignments[0])
+            )));
+        }
+        Ok(after)
     }
 
     fn assigned(&self, mut changes: Changes, text: &str) -> Result<Changes> {
@@ -173,6 +184,10 @@ fn with_sentence(changes: Changes, start: Recipe, text: &str) -> Result<Changes>
     if !matches!(change, Change::Settings(_) | Change::Alteration(_)) {
         return Err(Error::new(format!("`{}` is a change that only diagnosis makes", clip(text)))
             .help("change a setting, scale = none, or the numbers at a site, relu(queries)"));
+    }
+    if matches!(change, Change::Alteration(_)) && recipe.alteration.is_some() {
+        return Err(Error::new(format!("`{}` is a second operation", clip(text)))
+            .help("attention is changed by one operation at a time, and by any number of settings"));
     }
     Change::put_all([&change], &mut recipe);
     recipe.check()?;

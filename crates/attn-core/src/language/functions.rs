@@ -184,7 +184,7 @@ impl CellFunction {
     }
 }
 
-/// What a function makes of numbers; truth is 1 or 0. None where it is no function of so many numbers.
+/// What a function makes of numbers; truth is 1 or 0. None where no function of this name takes this many numbers.
 pub fn of_numbers(function: &str, numbers: &[f64]) -> Option<f64> {
     Some(match (function, numbers) {
         ("sqrt", [x]) => x.sqrt(),

@@ -110,6 +110,7 @@ pub(super) enum PipelinePart {
     Residual,
     NeverFormed,
     Fused,
+    Altered,
 }
 
 /// The part of the pipeline that a computed node belongs to, and its sentence. Of `heads` that are never formed the first one is shown;
@@ -127,6 +128,9 @@ pub(super) fn told(node: &Node, heads: usize, projects: bool) -> (PipelinePart, 
             several => format!("{text} Head 1 stands for all {several}."),
         };
         return (PipelinePart::NeverFormed, text);
+    }
+    if node.step.is_none() && (node.name.ends_with("_altered") || node.name.contains("_part")) {
+        return (PipelinePart::Altered, "A step that attention does not have.".into());
     }
     let (stage, head) = match (node.step, &node.op) {
         (Some(graph::Step { stage: Stage::Joined, head, .. }), op) if *op != Op::Concatenate => {

@@ -166,7 +166,11 @@ impl Setting {
         }
         *found(recipe, &path)?.1 = right;
         let why = refused.map_or_else(String::new, |error| error.to_string());
-        Err(Error::new(format!("`{path}` cannot be `{}`: {why}", text_of(value))))
+        let what = format!("`{path}` cannot be `{}`", text_of(value));
+        Err(match why.split_once("expected one of ") {
+            Some((_, choices)) => Error::new(what).help(format!("it can be {choices}")),
+            None => Error::new(format!("{what}: {why}")),
+        })
     }
 }
 
