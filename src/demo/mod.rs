@@ -1,10 +1,10 @@
 //! The demos: each takes its inputs to a graph, with the sentences that go with its steps.
 
-mod builder;
 pub mod errata;
 mod file;
 mod glossary;
 mod notation;
+mod settings;
 mod source;
 pub mod words;
 
@@ -13,10 +13,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 
-pub use builder::{SEED, Settings};
 pub use file::{FileDemo, NEW_DEMO};
 pub use glossary::{GlossaryTerm, glossary, term};
 pub use notation::notation;
+pub use settings::{SEED, Settings};
 pub use source::{Document, Passage, Source};
 
 use crate::error::{Error, ErrorKind, Result};

@@ -1,12 +1,17 @@
 //! The conditions of remarks, with their names and numbers written out.
 
-use super::names::Teller;
-use crate::demo::builder::*;
+use super::names::*;
+use super::story::is_changeable;
+use crate::demo::SEED;
 use crate::error::ErrorKind;
-use crate::language::{Expression, ExpressionKind as Kind, Index};
-use crate::matrix::Shape;
+use crate::story::condition::{GraphNumbers, truth};
 
 impl Teller<'_> {
+    /// Whether a condition holds for the numbers so far.
+    pub(super) fn truth(&self, condition: &Expression) -> Result<bool> {
+        truth(condition, &GraphNumbers(&self.graph, SEED), 0)
+    }
+
     /// A condition in which numbers stand for their names, and addresses for those of matrices.
     ///
     /// # Errors
@@ -15,7 +20,7 @@ impl Teller<'_> {
         let mut condition = of.clone();
         self.write_out(&mut condition)?;
         let condition = condition.checked(self.file, 0)?;
-        match self.demo.truth(&condition) {
+        match self.truth(&condition) {
             Err(error) if error.kind() != ErrorKind::Unknown => Err(self.placed(error, of.at)),
             _ => Ok(condition),
         }
@@ -34,7 +39,9 @@ impl Teller<'_> {
             Kind::Call { function, arguments, .. } if function == "own" => {
                 for argument in arguments {
                     let name = match &*argument.kind {
-                        Kind::Name(name) if self.demo.is_changeable(self.node(name)?) => self.name(name)?,
+                        Kind::Name(name) if is_changeable(&self.graph[self.node(name)?]) => {
+                            self.name(name)?
+                        }
                         Kind::Name(_) => {
                             return Err(self
                                 .wrong(
@@ -75,14 +82,14 @@ impl Teller<'_> {
             }
         };
         Ok(match &*of.kind {
-            Kind::Name(name) if self.demo.node(&self.name(name)?).is_ok() || !self.is_number(of) => {
-                let Shape { rows, cols } = self.demo.matrix(self.node(name)?)?.shape();
+            Kind::Name(name) if self.graph.require(&self.name(name)?).is_ok() || !self.is_number(of) => {
+                let Shape { rows, cols } = self.graph.matrix(self.node(name)?)?.shape();
                 self.spend(of.at, 4.0 * (rows * cols) as f64)?;
                 Some(self.name(name)?)
             }
-            Kind::Text(name) if self.demo.node(name).is_ok() => Some(name.clone()),
+            Kind::Text(name) if self.graph.require(name).is_ok() => Some(name.clone()),
             Kind::Part(name, indices) => {
-                let Shape { rows, cols } = self.demo.matrix(self.node(name)?)?.shape();
+                let Shape { rows, cols } = self.graph.matrix(self.node(name)?)?.shape();
                 let name = self.name(name)?;
                 match &indices[..] {
                     [Index::One(i), Index::One(j)] => {

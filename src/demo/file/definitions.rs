@@ -1,13 +1,15 @@
 //! The definitions of a demo: matrices that are given, and steps of the computation.
 
 use super::functions::Call;
-use super::names::{Teller, Value};
-use crate::attention::WeightLayout;
-use crate::demo::builder::*;
-use crate::graph::Origin;
-use crate::language::{At, Definition, Expression, ExpressionKind as Kind, Index, Lines, Name, Sign};
-use crate::matrix::Shape;
-use crate::text::{clip, counted};
+use super::names::*;
+use crate::attention::{Base, WeightLayout};
+use crate::demo::SEED;
+use crate::graph::{self, Factor, Statistic};
+use crate::language::{Definition, Lines};
+use crate::random::LegacyStream;
+
+/// The size of the largest number.
+pub(super) const LARGEST: Op = Op::Summary(Statistic::MaxSize);
 
 /// No demo has more steps of computation.
 const MOST_NODES: usize = 4000;
@@ -44,8 +46,8 @@ impl Teller<'_> {
     /// The shapes of the matrices that an expression names.
     fn shapes_in(&self, of: &Expression, shapes: &mut Vec<Shape>) {
         let mut named = |name: &Name| {
-            let node = self.name(name).ok().and_then(|name| self.demo.node(&name).ok());
-            shapes.extend(node.and_then(|node| self.demo.matrix(node).ok()).map(Matrix::shape));
+            let node = self.name(name).ok().and_then(|name| self.graph.require(&name).ok());
+            shapes.extend(node.and_then(|node| self.graph.matrix(node).ok()).map(Matrix::shape));
         };
         match &*of.kind {
             Kind::Name(name) | Kind::Part(name, _) => named(name),
@@ -90,31 +92,31 @@ impl Teller<'_> {
                 let node = self.computed(&spelled, is, of.as_deref(), row_names.clone());
                 let node = node.map_err(|error| self.placed(error, is.at))?;
                 if row_names.is_some() || col_names.is_some() {
-                    let matrix = self.demo.matrix(node)?;
+                    let matrix = self.graph.matrix(node)?;
                     let named = |names: &Option<Labels>, own: Option<&Labels>| match names {
                         Some(names) if names.is_empty() => None,
                         names => names.clone().or_else(|| own.cloned()),
                     };
                     let rows = named(&row_names, matrix.row_labels());
                     let cols = named(&col_names, matrix.col_labels());
-                    self.demo.name_lines(node, rows, cols);
+                    self.graph.name_lines(node, rows, cols);
                 }
                 if let (Kind::Call { function, .. }, Some(of)) = (&*is.kind, of)
                     && function.starts_with("op.")
                 {
-                    self.demo.collects(node, of);
+                    self.graph.collects(node, of);
                 }
                 node
             }
         };
         if let Some(label) = label {
-            self.demo.label(node, label);
+            self.graph.label(node, label);
         }
         if let Some(stage) = stage {
-            let step = self.read_object(stage)?;
-            self.demo.mark(node, step);
+            let step: graph::Step = self.read_object(stage)?;
+            self.graph.mark(node, step);
         }
-        let shape = self.demo.matrix(node)?.shape();
+        let shape = self.graph.matrix(node)?.shape();
         for (what, names, lines) in [("row", row_names, shape.rows), ("column", col_names, shape.cols)] {
             let names = names.as_ref().map_or(lines, |labels| labels.len());
             if self.own.is_none() && names != lines && names > 0 {
@@ -130,12 +132,12 @@ impl Teller<'_> {
     /// The names of rows or columns; none if they belong to numbers that the user has changed.
     fn labels(&self, lines: &Lines) -> Result<Option<Labels>> {
         for name in &lines.own {
-            if self.set.contains(&self.name(name)?) {
+            if self.settings.set.contains_key(&self.name(name)?) {
                 return Ok(None);
             }
         }
         if let Some((of_rows, like)) = &lines.like {
-            let matrix = self.demo.matrix(self.node(like)?)?;
+            let matrix = self.graph.matrix(self.node(like)?)?;
             let labels = if *of_rows { matrix.row_labels() } else { matrix.col_labels() };
             let before: String = lines.names.iter().map(|before| format!("{before} ")).collect();
             return Ok(labels.map(|labels| labels.iter().map(|label| format!("{before}{label}")).collect()));
@@ -166,7 +168,7 @@ impl Teller<'_> {
                     Origin::Identity if !rows.iter().enumerate().all(is_identity) => Origin::Stated,
                     origin => origin,
                 };
-                self.demo.leaf(name, labelled(Matrix::from_rows(rows)?), origin)
+                self.leaf(name, labelled(Matrix::from_rows(rows)?), origin)
             }
             Kind::Draw(height, width, after) => {
                 let (height, width) = (self.side(height)?, self.side(width)?);
@@ -179,12 +181,13 @@ impl Teller<'_> {
                 };
                 self.drawn = skipped + height * width;
                 self.spend(is.at, 10.0 * self.drawn as f64)?;
-                let mut stream = LegacyStream::seeded(self.demo.seed());
+                let seed = self.settings.seed.unwrap_or(SEED);
+                let mut stream = LegacyStream::seeded(seed);
                 (0..skipped).for_each(|_| {
                     stream.standard_normal();
                 });
                 let matrix = stream.standard_normal_matrix(height, width);
-                self.demo.drawn(name, labelled(matrix))
+                self.leaf(name, labelled(matrix), Origin::Drawn(seed))
             }
             Kind::Table(height, width, rule) => {
                 let (height, width) = (self.side(height)?, self.side(width)?);
@@ -193,7 +196,7 @@ impl Teller<'_> {
                 self.fitted(name, labelled(matrix))
             }
             Kind::Fitted(numbers, like) => {
-                let shape = self.demo.matrix(self.node(like)?)?.shape();
+                let shape = self.graph.matrix(self.node(like)?)?.shape();
                 let cell = |i: usize, j: usize| {
                     let row = &numbers[i % numbers.len()];
                     row[j % row.len()]
@@ -212,10 +215,7 @@ impl Teller<'_> {
                         self.wrong(is.at, format!("{own} is not between {} and {most}", least.max(1)))
                     );
                 }
-                self.demo.count(name, own, most).map(|(node, number)| {
-                    self.bind(name, Some(Value::Number(number as f64)));
-                    node
-                })
+                self.count(name, own, most)
             }
             _ => return Ok(None),
         };
@@ -224,7 +224,33 @@ impl Teller<'_> {
 
     fn fitted(&mut self, name: &str, matrix: Matrix) -> Result<NodeId> {
         let own = self.own.as_ref().and_then(|own| own.get(name)).copied().unwrap_or(matrix.shape());
-        self.demo.fitted(name, matrix, (own.rows, own.cols))
+        let origin = if matrix.shape() == own { Origin::Stated } else { Origin::Fitted };
+        self.leaf(name, matrix, origin)
+    }
+
+    /// A matrix that is given, unless the user puts in another; the names of rows and columns are kept for it where it has none.
+    fn leaf(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {
+        let Some((user, source)) = self.settings.set.get(name) else {
+            return self.graph.given(name, matrix, origin);
+        };
+        let rows = user.row_labels().or(matrix.row_labels()).cloned();
+        let cols = user.col_labels().or(matrix.col_labels()).cloned();
+        let user = user.clone().with_row_labels(rows).with_col_labels(cols);
+        self.graph.given(name, user, Origin::User(source.clone()))
+    }
+
+    /// A whole number, such as the length of a block, unless the user puts in another.
+    fn count(&mut self, name: &str, own: usize, most: usize) -> Result<NodeId> {
+        let id = self.leaf(name, Matrix::filled(1, 1, own as f64), Origin::Stated)?;
+        let cells: Vec<f64> = self.graph.matrix(id)?.cells().collect();
+        match cells[..] {
+            [number] if (1.0..=most as f64).contains(&number) && number.fract() == 0.0 => {
+                self.bind(name, Some(Value::Number(number)));
+                Ok(id)
+            }
+            _ => Err(Error::new(format!("{name} must be one whole number from 1 to {most}"))
+                .help(format!("for example --set {name}={own}, as in the demo"))),
+        }
     }
 
     fn by_rule(&self, rows: usize, cols: usize, rule: &Expression) -> Result<Matrix> {
@@ -253,11 +279,11 @@ impl Teller<'_> {
     ) -> Result<NodeId> {
         let one = |teller: &mut Self, op: Op, a: &Expression| {
             let a = teller.operand(a)?;
-            teller.demo.compute(name, op, &[a])
+            teller.graph.add(name, op, &[a])
         };
         let two = |teller: &mut Self, op: Op, a: &Expression, b: &Expression| {
             let inputs = [teller.operand(a)?, teller.operand(b)?];
-            teller.demo.compute(name, op, &inputs)
+            teller.graph.add(name, op, &inputs)
         };
         match &*is.kind {
             Kind::Binary(Sign::Product, a, b) => match (&*a.kind, &*b.kind) {
@@ -279,7 +305,7 @@ impl Teller<'_> {
                         true => Op::Times,
                         false => Op::Product,
                     };
-                    self.demo.compute(name, op, &[left, right])
+                    self.graph.add(name, op, &[left, right])
                 }
             },
             Kind::Binary(Sign::Divide, a, b) => self.divided(name, a, b),
@@ -301,7 +327,7 @@ impl Teller<'_> {
                     _ => (WeightLayout::InOut, weights),
                 };
                 let inputs = [self.operand(x)?, self.operand(weights)?, self.operand(bias)?];
-                self.demo.compute(name, Op::Linear(layout), &inputs)
+                self.graph.add(name, Op::Linear(layout), &inputs)
             }
             Kind::Binary(Sign::Plus, ..) => {
                 let mut parts = Vec::new();
@@ -312,7 +338,7 @@ impl Teller<'_> {
                 }
                 parts.push(self.operand(left)?);
                 parts.reverse();
-                self.demo.compute(name, Op::Add, &parts)
+                self.graph.add(name, Op::Add, &parts)
             }
             Kind::Unary(Sign::Minus, a) => one(self, Op::Scale(Factor::Number(-1.0)), a),
             Kind::Transposed(a) => one(self, Op::Transpose, a),
@@ -380,11 +406,11 @@ impl Teller<'_> {
         if parts.len() > MOST_NODES {
             return Err(self.wrong(at, format!("more than {MOST_NODES} matrices are put together")));
         }
-        let node = self.demo.compute(name, op, parts)?;
+        let node = self.graph.add(name, op, parts)?;
         if let Some(of) = of {
             // “The one word”, and “the two words”.
             let of = if parts.len() == 1 { of.strip_suffix('s').unwrap_or(of) } else { of };
-            self.demo.collects(node, of);
+            self.graph.collects(node, of);
         }
         Ok(node)
     }
@@ -400,18 +426,18 @@ impl Teller<'_> {
             && let ("sqrt", [width]) = (function.as_str(), &arguments[..])
         {
             let width = self.whole(width)?;
-            return self.demo.compute(name, Op::Scale(Factor::InverseRoot(width)), &[of]);
+            return self.graph.add(name, Op::Scale(Factor::InverseRoot(width)), &[of]);
         }
         if self.is_number(b) {
             let op = match is_inverse {
                 true => Op::Scale(Factor::Inverse(self.whole(b)?)),
                 false => Op::Temperature(self.number(b)?),
             };
-            return self.demo.compute(name, op, &[of]);
+            return self.graph.add(name, op, &[of]);
         }
         let by = self.operand(b)?;
         let is_one = self.own_shape(b, by)? == Shape { rows: 1, cols: 1 };
-        self.demo.compute(name, if is_one { Op::Divide } else { Op::Quotient }, &[of, by])
+        self.graph.add(name, if is_one { Op::Divide } else { Op::Quotient }, &[of, by])
     }
 
     /// The shape of a matrix in the demo itself: which op is meant does not depend on what the user has put in.
@@ -420,13 +446,13 @@ impl Teller<'_> {
             (Some(own), Kind::Name(name)) => own.get(&self.name(name)?).copied(),
             _ => None,
         };
-        own.map_or_else(|| Ok(self.demo.matrix(node)?.shape()), Ok)
+        own.map_or_else(|| Ok(self.graph.matrix(node)?.shape()), Ok)
     }
 
     /// Rows or columns of a matrix.
     fn part(&mut self, name: &str, whole: &Name, indices: &[Index]) -> Result<NodeId> {
         let of = self.node(whole)?;
-        let matrix = self.demo.matrix(of)?.clone();
+        let matrix = self.graph.matrix(of)?.clone();
         let (of_rows, index) = match indices {
             [index] | [index, Index::All] => (true, index),
             [Index::All, index] => (false, index),
@@ -446,7 +472,7 @@ impl Teller<'_> {
         };
         let (start, count) = (first.saturating_sub(1), (last + 1).saturating_sub(first));
         let op = if of_rows { Op::Rows { start, count } } else { Op::Columns { start, count } };
-        self.demo.compute(name, op, &[of])
+        self.graph.add(name, op, &[of])
     }
 
     /// The place of a row or column, from 1: a number, `last`, or its name.

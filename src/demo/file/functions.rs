@@ -1,15 +1,15 @@
 //! The functions of matrices that a demo calls.
 
-use super::names::Teller;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::attention::{HeadOf, Places, RopeScaling};
-use crate::demo::builder::*;
+use super::definitions::LARGEST;
+use super::names::*;
+use crate::attention::{HeadOf, Mask, MatrixRule, Pairing, Places, RopeScaling, Rotation, key_value_head};
 use crate::graph::Side;
+use crate::graph::recipes::{Recipe, Scale, Split, split, weights};
 use crate::json_number;
-use crate::language::{At, Expression, ExpressionKind as Kind, FUNCTIONS, Sign, simple_op};
-use crate::text::{clip, counted, nearest};
+use crate::language::simple_op;
 
 /// A function that is called, and the name of its result.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ impl Teller<'_> {
         }
         if let Some(op) = simple_op(function, arguments.len()) {
             let inputs = self.operands(arguments)?;
-            return self.demo.compute(name, op, &inputs);
+            return self.graph.add(name, op, &inputs);
         }
         if let ("gap", [a, b]) = (function, arguments) {
             return self.gap(name, [a, b]);
@@ -58,7 +58,7 @@ impl Teller<'_> {
             return Err(self.unknown(at, function, arguments.len()));
         };
         let inputs = self.operands(&arguments[..matrices])?;
-        self.demo.compute(name, op, &inputs)
+        self.graph.add(name, op, &inputs)
     }
 
     /// The steps to a matrix once more, with others in the place of some: `O_2 = again(O, X = X_2)` makes `S_2` and `A_2` on the way.
@@ -69,11 +69,12 @@ impl Teller<'_> {
         };
         let result = self.operand(result)?;
         let replace = |(old, new): &(String, Expression)| {
-            let old = self.demo.node(&plain(&self.text(old)?)).map_err(|error| self.placed(error, new.at))?;
+            let old =
+                self.graph.require(&plain(&self.text(old)?)).map_err(|error| self.placed(error, new.at))?;
             Ok((old, self.operand(new)?))
         };
         let replaced: Vec<(NodeId, NodeId)> = settings.iter().map(replace).collect::<Result<_>>()?;
-        let graph = self.demo.graph();
+        let graph = &self.graph;
         let own = graph[result].name.clone();
         let Some((old_end, new_end)) = other_ending(&own, name) else {
             let error = self.wrong(at, format!("`{}` is not {} with another ending", clip(name), clip(&own)));
@@ -90,7 +91,7 @@ impl Teller<'_> {
         let work = |id: &NodeId| cells(*id) * graph[*id].inputs.iter().map(width).fold(4.0, f64::max);
         self.spend(at, steps.iter().map(work).sum())?;
         self.count_nodes(at, steps.len() - 1)?;
-        self.demo.graph_mut().once_more(&steps, &replaced, |node| match node.strip_suffix(old_end) {
+        self.graph.once_more(&steps, &replaced, |node| match node.strip_suffix(old_end) {
             Some(stem) => format!("{stem}{new_end}"),
             None => format!("{node}{new_end}"),
         })
@@ -108,9 +109,9 @@ impl Teller<'_> {
             Some(rest) => format!("change_{rest}"),
             None => format!("change_{name}"),
         };
-        let [change, gap] = self.demo.difference([&change, name], nodes)?;
-        self.demo.label(change, "difference");
-        Ok(gap)
+        let change = self.graph.add(&change, Op::Subtract, &nodes)?;
+        self.graph.label(change, "difference");
+        self.graph.add(name, LARGEST, &[change])
     }
 
     /// The op of a function that takes numbers behind its matrices, and how many matrices it takes.
@@ -153,7 +154,7 @@ impl Teller<'_> {
             ("token", [_, word]) => (Op::TokenRows(vec![self.id_of_word(word)?]), 1),
             ("part", [of, number, count]) => {
                 let (number, count) = (self.whole(number)?, self.whole(count)?);
-                let width = self.demo.matrix(self.operand(of)?)?.cols();
+                let width = self.graph.matrix(self.operand(of)?)?.cols();
                 if count == 0 || number == 0 || number > count || !width.is_multiple_of(count) {
                     let error = format!("{width} columns have no part {number} of {count} equal ones");
                     return Err(self.wrong(at, error));
@@ -171,7 +172,7 @@ impl Teller<'_> {
         let form = serde_json::json!({ "op": function.trim_start_matches("op.").replace('_', "-"), "params": params });
         let op: Op = serde_json::from_value(form).map_err(|error| self.wrong(at, error.to_string()))?;
         let inputs = self.operands(arguments)?;
-        self.demo.compute(name, op, &inputs)
+        self.graph.add(name, op, &inputs)
     }
 
     /// What an object of the full form is: an origin, a step of attention.
@@ -222,7 +223,7 @@ impl Teller<'_> {
             _ => return Err(self.unknown(at, function, arguments.len())),
         };
         let inputs = self.operands(arguments)?;
-        self.demo.compute(name, op, &inputs)
+        self.graph.add(name, op, &inputs)
     }
 
     /// The error of a function that does not exist.
@@ -260,7 +261,7 @@ impl Teller<'_> {
             first = self.whole(value)?;
         }
         let inputs = [self.operand(x)?, self.operand(f)?];
-        self.demo.compute(name, Op::Rotary(Rotation { first, pairing, magnitude: 1.0 }), &inputs)
+        self.graph.add(name, Op::Rotary(Rotation { first, pairing, magnitude: 1.0 }), &inputs)
     }
 
     /// The rules of a mask, `causal` and `window = 2`, and the matrix in it.
@@ -320,7 +321,7 @@ impl Teller<'_> {
         }
         let op = if is_pattern { Op::MaskPattern(mask) } else { Op::Mask(mask) };
         let inputs: Vec<NodeId> = [self.operand(scores)?].into_iter().chain(matrix).collect();
-        self.demo.compute(name, op, &inputs)
+        self.graph.add(name, op, &inputs)
     }
 
     /// The settings of an attention, its heads, and the heads of its keys and values.
@@ -340,7 +341,7 @@ impl Teller<'_> {
                 ("kv_heads", _) if of_heads => groups = Some(self.whole(value)?),
                 ("window", _) => recipe.mask.window = Some(self.window(value)?),
                 ("mask", "causal") => recipe.mask.causal = true,
-                ("scale", "none") => recipe.scale = crate::graph::recipes::Scale::None,
+                ("scale", "none") => recipe.scale = Scale::None,
                 (other, _) => {
                     return Err(self
                         .wrong(value.at, format!("an attention cannot have this `{}`", clip(other)))
@@ -364,7 +365,7 @@ impl Teller<'_> {
         };
         let roles = [self.operand(q)?, self.operand(k)?];
         let (recipe, ..) = self.recipe(settings, false)?;
-        Ok(self.demo.weights(suffix, roles[0], roles[1], &recipe)?.weights)
+        Ok(weights(&mut self.graph, &recipe, suffix, roles)?.weights)
     }
 
     /// A whole attention: its steps have the ending of its name.
@@ -379,26 +380,35 @@ impl Teller<'_> {
                 .wrong(at, "the result of `attend` is called O")
                 .help("O = attend(…), or O_2 = attend(…): then its scores are S_2"));
         };
-        let roles = [self.operand(q)?, self.operand(k)?, self.operand(v)?];
+        let [q, k, v] = [self.operand(q)?, self.operand(k)?, self.operand(v)?];
         let (recipe, heads, groups) = self.recipe(settings, true)?;
         let groups = groups.unwrap_or(heads);
         if heads == 1 {
-            return Ok(self.demo.head(&suffix, roles, &recipe)?.1);
+            return self.one_head(&suffix, [q, k, v], &recipe);
         }
         if heads == 0 || groups == 0 || heads > 64 || !heads.is_multiple_of(groups) {
             return Err(self.wrong(at, format!("{heads} heads cannot share {groups} keys and values")));
         }
-        let [q, k, v] = roles;
-        let queries = self.demo.split(&format!("Q{suffix}"), q, heads)?;
-        let keys = self.demo.split(&format!("K{suffix}"), k, groups)?;
-        let values = self.demo.split(&format!("V{suffix}"), v, groups)?;
+        let mut blocks = |role: &str, whole, heads| {
+            split(&mut self.graph, &format!("{role}{suffix}"), whole, heads, Split::Blocks)
+        };
+        let (queries, keys, values) =
+            (blocks("Q", q, heads)?, blocks("K", k, groups)?, blocks("V", v, groups)?);
         let mut outputs = Vec::new();
         for (head, query) in queries.into_iter().enumerate() {
-            let group = crate::attention::key_value_head(head, heads, groups);
+            let group = key_value_head(head, heads, groups);
             let roles = [query, keys[group], values[group]];
-            outputs.push(self.demo.head(&format!("{suffix}_{}", head + 1), roles, &recipe)?.1);
+            outputs.push(self.one_head(&format!("{suffix}_{}", head + 1), roles, &recipe)?);
         }
-        self.demo.side_by_side(name, "heads", &outputs)
+        let joined = self.graph.add(name, Op::Concatenate, &outputs)?;
+        self.graph.collects(joined, "heads");
+        Ok(joined)
+    }
+
+    /// One head: the values, mixed by its weights.
+    fn one_head(&mut self, suffix: &str, [q, k, v]: [NodeId; 3], recipe: &Recipe) -> Result<NodeId> {
+        let weights = weights(&mut self.graph, recipe, suffix, [q, k])?.weights;
+        self.graph.add(&format!("O{suffix}"), Op::Product, &[weights, v])
     }
 }
 

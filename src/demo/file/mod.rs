@@ -6,12 +6,14 @@ mod functions;
 mod names;
 mod runs;
 mod steps;
+mod story;
 
 use std::collections::HashMap;
 
 use self::names::Teller;
-use super::builder::*;
+use super::settings::Settings;
 use super::source::Source;
+use crate::error::{Error, Result};
 use crate::graph::resolve;
 use crate::language::{Program, program};
 use crate::matrix::Shape;
@@ -92,47 +94,34 @@ impl FileDemo {
     pub fn story(&self, settings: &Settings) -> Result<Story> {
         settings.check()?;
         let own = if settings.set.is_empty() { None } else { Some(self.own_shapes()?) };
-        let mut builder = Builder::new(settings);
-        self.build(&mut builder, own, settings.set.keys().cloned().collect())?;
-        let source = self.head("source").map(|source| Source::of_text(source).to_string());
-        let notes = self.heads("note");
-        let story = builder.finish(self.title(), source.clone().unwrap_or_default(), notes, self.digits);
+        let story = self.told(settings, own)?.finish(self.title(), self.digits);
         let story = story.map_err(|error| match self.file.as_str() {
             "" => error,
             file => error.in_source(file),
         })?;
-        if let Some(begin) = &story.begin
+        let begin = self.head("begin").map(str::to_string);
+        if let Some(begin) = &begin
             && settings.set.is_empty()
             && resolve(&story.graph, begin).is_err()
         {
             let error = Error::new(format!("begin: {} is no cell of this demo", clip(begin)));
             return Err(error.in_source(&self.file).help("for example begin: A[1,2]"));
         }
-        Ok(Story { source, remarks: self.heads("remark"), ..story })
+        let source = self.head("source").map(|source| Source::of_text(source).to_string());
+        Ok(Story { source, begin, notes: self.heads("note"), remarks: self.heads("remark"), ..story })
     }
 
     /// The shapes of all matrices of the demo itself.
     fn own_shapes(&self) -> Result<HashMap<String, Shape>> {
-        let mut builder = Builder::new(&Settings::default());
-        self.build(&mut builder, None, Vec::new())?;
-        let story = builder.finish("", String::new(), Vec::new(), self.digits)?;
-        Ok(story.graph.nodes().map(|(_, node)| (node.name.clone(), node.shape())).collect())
+        let settings = Settings::default();
+        let graph = self.told(&settings, None)?.graph;
+        Ok(graph.nodes().map(|(_, node)| (node.name.clone(), node.shape())).collect())
     }
 
-    fn build(
-        &self,
-        builder: &mut Builder,
-        own: Option<HashMap<String, Shape>>,
-        set: Vec<String>,
-    ) -> Result<()> {
-        let mut teller = Teller::new(&self.file, builder, own, set);
-        for paragraph in &self.program.paragraphs {
-            teller.paragraph(paragraph)?;
-        }
-        teller.finish()?;
-        if let Some(begin) = self.head("begin") {
-            builder.begin_at(begin);
-        }
-        Ok(())
+    fn told<'a>(&'a self, settings: &'a Settings, own: Option<HashMap<String, Shape>>) -> Result<Teller<'a>> {
+        let mut teller = Teller::new(&self.file, settings, own);
+        self.program.paragraphs.iter().try_for_each(|paragraph| teller.paragraph(paragraph))?;
+        teller.read_conditions()?;
+        Ok(teller)
     }
 }

@@ -4,15 +4,19 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::demo::builder::*;
+// What all parts of a teller need.
+pub(super) use crate::demo::Settings;
+pub(super) use crate::error::{Error, Result};
+pub(super) use crate::graph::{NodeId, Op, Origin};
+pub(super) use crate::language::{At, Expression, ExpressionKind as Kind, FUNCTIONS, Index, Name, Sign};
+pub(super) use crate::matrix::{Labels, Matrix, Shape};
+pub(super) use crate::story::{Claim, Step};
+pub(super) use crate::text::{clip, counted, nearest};
+
 use crate::error::Place;
-use crate::language::{
-    At, Expression, ExpressionKind as Kind, FUNCTIONS, Name, Names, Over, Piece, Repeat, Sign, expression,
-    of_numbers,
-};
-use crate::matrix::Shape;
+use crate::graph::Graph;
+use crate::language::{Names, Over, Piece, Repeat, expression, of_numbers};
 use crate::model::{Forward, Text};
-use crate::text::{clip, nearest};
 
 /// No demo computes more, in multiplications.
 const MOST_WORK: f64 = 2e9;
@@ -31,22 +35,22 @@ pub(super) enum Value {
 /// The names that are no matrices.
 pub(super) type Values = HashMap<String, Value>;
 
-/// Tells a program to a builder.
+/// Tells a program: makes its graph and its steps. Nothing here computes: every value comes from an op of the graph.
 pub(super) struct Teller<'a> {
     pub(super) file: &'a str,
-    pub(super) demo: &'a mut Builder,
+    pub(super) settings: &'a Settings,
+    pub(super) graph: Graph,
+    pub(super) steps: Vec<Step>,
+    /// The remarks, and what has a name where they stand. Their conditions are read in the end: they may be about what is defined below.
+    pub(super) claims: Vec<(Claim, Values)>,
     /// The numbers and words that have names.
     pub(super) values: RefCell<Values>,
     /// The shapes of all matrices of the demo itself, where the user has put in others.
     pub(super) own: Option<HashMap<String, Shape>>,
-    /// The names of the matrices that the user has put in.
-    pub(super) set: Vec<String>,
     /// Where the numbers have their names.
     pub(super) named: HashMap<String, At>,
     /// The texts that the model reads.
     pub(super) runs: HashMap<String, Run>,
-    /// Remarks about what is defined below them.
-    pub(super) later: Vec<Later>,
     /// The numbers that were drawn.
     pub(super) drawn: usize,
     /// The steps of computation so far.
@@ -63,11 +67,17 @@ pub(super) struct Run {
     pub(super) forward: Rc<Forward>,
 }
 
-/// A remark whose condition is about what is defined below it.
-pub(super) struct Later {
-    pub(super) claim: usize,
-    pub(super) condition: Expression,
-    pub(super) values: Values,
+/// Braces that stand for themselves, until all numbers are written out.
+const HIDDEN: [(char, char); 2] = [('{', '\u{e000}'), ('}', '\u{e001}')];
+
+/// A text in which braces stand for themselves.
+pub(super) fn hidden(text: &str) -> String {
+    HIDDEN.iter().fold(text.to_string(), |text, (brace, hidden)| text.replace(*brace, &hidden.to_string()))
+}
+
+/// The text itself again.
+pub(super) fn plain(text: &str) -> String {
+    HIDDEN.iter().fold(text.to_string(), |text, (brace, hidden)| text.replace(*hidden, &brace.to_string()))
 }
 
 /// The place of the brace that closes one that was opened before this text.
@@ -87,22 +97,22 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 impl<'a> Teller<'a> {
-    /// A teller of a demo in which the user has put in the matrices of these names.
+    /// A teller under the user's settings.
     pub(super) fn new(
         file: &'a str,
-        demo: &'a mut Builder,
+        settings: &'a Settings,
         own: Option<HashMap<String, Shape>>,
-        set: Vec<String>,
     ) -> Teller<'a> {
         Teller {
             file,
-            demo,
+            settings,
+            graph: Graph::new(),
+            steps: Vec::new(),
+            claims: Vec::new(),
             values: RefCell::default(),
             own,
-            set,
             named: HashMap::new(),
             runs: HashMap::new(),
-            later: Vec::new(),
             drawn: 0,
             nodes: 0,
             work: Cell::new(0.0),
@@ -238,7 +248,7 @@ impl<'a> Teller<'a> {
 
     pub(super) fn node(&self, name: &Name) -> Result<NodeId> {
         let spelled = self.name(name)?;
-        self.demo.node(&spelled).map_err(|error| {
+        self.graph.require(&spelled).map_err(|error| {
             let error = self.placed(error, name.at);
             if FUNCTIONS.contains(&spelled.as_str()) {
                 return error.with_help(format!("a function has brackets: {spelled}(S)"));
@@ -251,7 +261,7 @@ impl<'a> Teller<'a> {
     pub(super) fn operand(&self, of: &Expression) -> Result<NodeId> {
         match &*of.kind {
             Kind::Name(name) => self.node(name),
-            Kind::Text(name) => self.demo.node(name).map_err(|error| self.placed(error, of.at)),
+            Kind::Text(name) => self.graph.require(name).map_err(|error| self.placed(error, of.at)),
             Kind::Call { function, arguments, .. } if !FUNCTIONS.contains(&function.as_str()) => {
                 Err(self.unknown(of.at, function, arguments.len()))
             }
@@ -268,7 +278,7 @@ impl<'a> Teller<'a> {
     pub(super) fn is_constant(&self, of: &Expression) -> bool {
         let is_plain = |name: &Name| {
             let spelled = self.name(name).unwrap_or_default();
-            self.values.borrow().contains_key(&spelled) && self.demo.node(&spelled).is_err()
+            self.values.borrow().contains_key(&spelled) && self.graph.require(&spelled).is_err()
         };
         match &*of.kind {
             Kind::Number(_) => true,
@@ -302,7 +312,7 @@ impl<'a> Teller<'a> {
                             ),
                         ));
                     }
-                    None if self.demo.node(&spelled).is_ok() => {
+                    None if self.graph.require(&spelled).is_ok() => {
                         return Err(self
                             .wrong(
                                 of.at,
@@ -330,8 +340,8 @@ impl<'a> Teller<'a> {
             }
             Kind::Call { function, arguments, settings } if settings.is_empty() => {
                 match (function.as_str(), &arguments[..]) {
-                    ("rows", [of]) => self.demo.matrix(self.operand(of)?)?.rows() as f64,
-                    ("cols", [of]) => self.demo.matrix(self.operand(of)?)?.cols() as f64,
+                    ("rows", [of]) => self.graph.matrix(self.operand(of)?)?.rows() as f64,
+                    ("cols", [of]) => self.graph.matrix(self.operand(of)?)?.cols() as f64,
                     ("id", [run, word]) => self.id(run, word)?,
                     (name, _) => {
                         let numbers =

@@ -3,13 +3,10 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use super::names::{Run, Teller, Value};
-use crate::demo::builder::*;
-use crate::graph::{Graph, Origin};
+use super::names::*;
+use crate::graph::Graph;
 use crate::input::{ModelFolder, StoredTensors};
-use crate::language::{At, Expression, ExpressionKind as Kind, Name};
 use crate::model::{Architecture, Edits, LayerEdit, ModelRun, PassOptions, Tensors, Text};
-use crate::text::{clip, nearest};
 use crate::tokenizer::Tokenizer;
 
 /// The model, opened.
@@ -69,7 +66,7 @@ impl Teller<'_> {
         if name == "last" {
             return Err(self.wrong(at, "`last` is the last row or column, and no name of a number"));
         }
-        if self.demo.node(name).is_ok() || self.named.get(name).is_some_and(|before| *before != at) {
+        if self.graph.require(name).is_ok() || self.named.get(name).is_some_and(|before| *before != at) {
             return Err(self.wrong(at, format!("`{}` is defined above", clip(name))));
         }
         self.named.insert(name.to_string(), at);
@@ -195,7 +192,7 @@ impl Teller<'_> {
         let graph = model.with_run(|words| words.layers_again(&run.forward, layers));
         let graph = graph.map_err(|error| self.placed(error, at))?;
         let wanted = names.iter().map(|name| graph.require(name)).collect::<Result<Vec<NodeId>>>();
-        let adopted = wanted.and_then(|wanted| self.demo.adopt(&graph, &wanted, &format!("_{of}")));
+        let adopted = wanted.and_then(|wanted| self.graph.adopt(&graph, &wanted, &format!("_{of}")));
         let adopted = adopted.map_err(|error| match error.to_string().contains("two nodes") {
             true => error.with_help(format!("take all that you need from `{of}` in one line")),
             false => error,
@@ -244,8 +241,8 @@ impl Teller<'_> {
             let error = self.wrong(at, "the result of `lens` is called logits");
             error.help("logits = lens(…), or logits_cave = lens(…)")
         })?;
-        let logits = self.demo.adopt(&graph, &[logits], ending)?[0];
-        self.demo.name_lines(logits, rows, Some(model.vocabulary()));
+        let logits = self.graph.adopt(&graph, &[logits], ending)?[0];
+        self.graph.name_lines(logits, rows, Some(model.vocabulary()));
         Ok(logits)
     }
 }

@@ -1,8 +1,9 @@
 //! The lines of a demo, told in order: paragraphs, their definitions, and the steps that they tell.
 
-use super::names::{Later, Teller};
-use crate::demo::builder::*;
-use crate::language::{At, Expression, Line, LineKind, Name, Paragraph};
+use super::names::*;
+use crate::graph::Start;
+use crate::language::{Line, LineKind, Paragraph};
+use crate::story::{Plane, StepItem, Table};
 
 /// A matrix in words has at most this many rows and columns.
 const MOST_IN_WORDS: usize = 7;
@@ -28,19 +29,6 @@ fn line_cost(kind: &LineKind) -> f64 {
         | LineKind::Brief(_)
         | LineKind::Gradients { .. } => 0.0,
     }
-}
-
-/// A part of a step, in the order of its lines.
-enum Part {
-    Show(Vec<NodeId>),
-    Together(Vec<NodeId>),
-    Fold(Vec<NodeId>),
-    Brief(NodeId),
-    Columns(Vec<(NodeId, Option<NodeId>)>),
-    Symbols(NodeId),
-    Table(Table),
-    Plane(Vec<NodeId>, Vec<(NodeId, NodeId)>),
-    Claim { condition: Expression, text: String, instead: bool, later: Option<Later> },
 }
 
 impl Teller<'_> {
@@ -76,7 +64,7 @@ impl Teller<'_> {
                         None => Start::Ones,
                     };
                     let to: Vec<NodeId> = to.iter().map(|name| self.node(name)).collect::<Result<_>>()?;
-                    let made = self.demo.gradients(of, start, &to);
+                    let made = self.graph.gradients(of, start, &to);
                     made.map_err(|error| self.placed(error, *at))?;
                 }
                 _ => {}
@@ -90,7 +78,7 @@ impl Teller<'_> {
         if self.is_number(condition) {
             return Ok(self.number(condition)? != 0.0);
         }
-        Ok(matches!(self.demo.truth(&self.condition(condition)?), Ok(true)))
+        Ok(matches!(self.truth(&self.condition(condition)?), Ok(true)))
     }
 
     /// The step of a paragraph, if it has a sentence.
@@ -124,11 +112,11 @@ impl Teller<'_> {
         }
         drop(said);
         let mut sentence = self.without_cells(sentence, place)?;
-        let (mut parts, mut rows, mut place_of_table) = (Vec::new(), Vec::new(), None);
+        let (mut step, mut rows, mut place_of_table) = (Step::default(), Vec::new(), None);
         for line in &paragraph.lines {
             match &line.kind {
                 LineKind::Words(name, words) => {
-                    parts.extend(self.in_words_table(name, words)?.map(Part::Table));
+                    step.shown.extend(self.in_words_table(name, words)?.map(StepItem::Table));
                 }
                 LineKind::If { instead: true, condition, text } if self.is_constant(condition) => {
                     if self.number(condition)? != 0.0 {
@@ -136,7 +124,7 @@ impl Teller<'_> {
                     }
                 }
                 LineKind::Row(cells, repeat) => {
-                    place_of_table.get_or_insert(parts.len());
+                    place_of_table.get_or_insert(step.shown.len());
                     let row =
                         || cells.iter().map(|cell| self.without_cells(cell, line.at)).collect::<Result<_>>();
                     rows.extend(
@@ -145,109 +133,58 @@ impl Teller<'_> {
                             .map(|row| (line.at, row)),
                     );
                 }
-                _ => parts.extend(self.part_of_step(line)?),
+                LineKind::Brief(name) => step.in_brief = Some(StepItem::Together(vec![self.node(name)?])),
+                // What no number of the user decides is decided here.
+                LineKind::If { condition, .. }
+                    if self.is_constant(condition) && self.number(condition)? == 0.0 => {}
+                LineKind::If { instead, condition, text } => {
+                    let (condition, text) = (condition.clone(), self.text(text)?);
+                    let step = self.steps.len();
+                    let claim = Claim { step, condition, text, is_heading: *instead, shown: false };
+                    self.claims.push((claim, self.values.borrow().clone()));
+                }
+                kind => step.shown.extend(self.items(kind)?),
             }
         }
         if let Some(place) = place_of_table {
-            parts.insert(place, Part::Table(self.table(&rows)?));
+            step.shown.insert(place, StepItem::Table(self.table(&rows)?));
         }
-        let mut step = self.demo.step(&sentence);
-        for part in parts {
-            step = match part {
-                Part::Show(nodes) => step.show(&nodes),
-                Part::Together(nodes) => step.together(&nodes),
-                Part::Fold(nodes) => step.folded(&nodes),
-                Part::Brief(node) => step.in_brief(node),
-                Part::Columns(columns) => step.columns(&columns),
-                Part::Symbols(node) => step.symbols(node),
-                Part::Table(table) => step.table(table),
-                Part::Plane(points, arrows) => step.plane(&points, &arrows),
-                Part::Claim { condition, text, instead, later } => {
-                    if let Some(later) = later {
-                        self.later.push(Later { claim: step.claims(), ..later });
-                    }
-                    match instead {
-                        true => step.heading_if(condition, &text),
-                        false => step.claim(condition, &text),
-                    }
-                }
-            };
-        }
+        self.steps.push(Step { text: sentence, ..step });
         Ok(())
     }
 
-    /// What a line adds to its step.
-    fn part_of_step(&self, line: &Line) -> Result<Option<Part>> {
+    /// What a line shows in its step.
+    fn items(&self, line: &LineKind) -> Result<Vec<StepItem>> {
         let node = |name: &Name| self.node(name);
-        Ok(Some(match &line.kind {
-            LineKind::Show(names) => Part::Show(self.listed(names)?),
-            LineKind::Together(names) => Part::Together(self.listed(names)?),
-            LineKind::Fold(names) => Part::Fold(self.listed(names)?),
-            LineKind::Brief(name) => Part::Brief(node(name)?),
-            LineKind::Symbols(name) => Part::Symbols(node(name)?),
+        let each = |nodes: Vec<NodeId>| nodes.into_iter().map(StepItem::Node).collect();
+        Ok(match line {
+            LineKind::Show(names) => each(self.listed(names)?),
+            LineKind::Together(names) => vec![StepItem::Together(self.listed(names)?)],
+            LineKind::Fold(names) => vec![StepItem::Folded(self.listed(names)?)],
+            LineKind::Symbols(name) => vec![StepItem::Symbols(node(name)?)],
             LineKind::Columns(columns) => {
                 let column = |(name, sum): &(Name, Option<Name>)| {
                     Ok((node(name)?, sum.as_ref().map(node).transpose()?))
                 };
                 let columns: Vec<(NodeId, Option<NodeId>)> =
                     columns.iter().map(column).collect::<Result<_>>()?;
-                let mut of_one_row = true;
-                for (id, _) in &columns {
-                    of_one_row &= self.demo.matrix(*id)?.rows() == 1;
-                }
-                if of_one_row {
-                    Part::Columns(columns)
-                } else {
-                    Part::Show(columns.iter().flat_map(|(id, sum)| [Some(*id), *sum]).flatten().collect())
+                match columns.iter().all(|(id, _)| self.graph[*id].shape().rows == 1) {
+                    true => vec![StepItem::Columns(columns)],
+                    false => each(columns.iter().flat_map(|(id, sum)| [Some(*id), *sum]).flatten().collect()),
                 }
             }
             LineKind::Plane(points, arrows) => {
                 let points: Vec<NodeId> = points.iter().map(node).collect::<Result<_>>()?;
                 let arrow = |(from, to): &(Name, Name)| Ok((node(from)?, node(to)?));
                 let arrows: Vec<(NodeId, NodeId)> = arrows.iter().map(arrow).collect::<Result<_>>()?;
-                let drawn = arrows.iter().flat_map(|(from, to)| [from, to]).chain(&points);
-                for &id in drawn {
-                    if self.demo.matrix(id)?.cols() != 2 {
-                        return Ok(None);
-                    }
+                let mut drawn = arrows.iter().flat_map(|(from, to)| [from, to]).chain(&points);
+                match drawn.all(|&id| self.graph[id].shape().cols == 2) {
+                    true => vec![StepItem::Plane(Plane::new(&points, &arrows))],
+                    false => Vec::new(),
                 }
-                Part::Plane(points, arrows)
             }
-            // What no number of the user decides is decided here.
-            LineKind::If { condition, .. }
-                if self.is_constant(condition) && self.number(condition)? == 0.0 =>
-            {
-                return Ok(None);
-            }
-            LineKind::If { instead, condition, text } => {
-                let text = self.text(text)?;
-                let (condition, later) = match self.condition(condition) {
-                    Ok(condition) => (condition, None),
-                    Err(_) => (condition.clone(), Some(self.for_later(condition))),
-                };
-                Part::Claim { condition, text, instead: *instead, later }
-            }
-            _ => return Ok(None),
-        }))
-    }
-
-    /// A condition that is read when all matrices are there.
-    fn for_later(&self, condition: &Expression) -> Later {
-        Later { claim: 0, condition: condition.clone(), values: self.values.borrow().clone() }
-    }
-
-    /// Reads the conditions of remarks that are about matrices below them.
-    ///
-    /// # Errors
-    /// At a condition that still cannot be read.
-    pub(super) fn finish(&mut self) -> Result<()> {
-        for Later { claim, condition, values } in std::mem::take(&mut self.later) {
-            let before = self.values.replace(values);
-            let condition = self.condition(&condition)?;
-            self.values.replace(before);
-            self.demo.claim_if(claim, condition);
-        }
-        Ok(())
+            _ => Vec::new(),
+        })
     }
 
     /// A table of words; `#` before a head says that its column holds numbers.
@@ -268,7 +205,7 @@ impl Teller<'_> {
 
     /// The cells of a matrix in words, under the names of its columns; none if it is large.
     fn in_words_table(&self, name: &Name, words: &[String]) -> Result<Option<Table>> {
-        let matrix = self.demo.matrix(self.node(name)?)?;
+        let matrix = self.graph.matrix(self.node(name)?)?;
         if matrix.rows().max(matrix.cols()) > MOST_IN_WORDS {
             return Ok(None);
         }
