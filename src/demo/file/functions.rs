@@ -8,8 +8,7 @@ use super::names::*;
 use crate::attention::{HeadOf, Mask, MatrixRule, Pairing, Places, RopeScaling, Rotation, key_value_head};
 use crate::graph::Side;
 use crate::graph::recipes::{Recipe, Scale, Split, split, weights};
-use crate::json_number;
-use crate::language::simple_op;
+use crate::language::{functions, number_value, simple_op};
 
 /// A function that is called, and the name of its result.
 #[derive(Clone, Copy)]
@@ -39,7 +38,7 @@ impl Teller<'_> {
         if let ("rotate", [x, f, pairing]) = (function, arguments) {
             return self.rotated(name, [x, f, pairing], settings);
         }
-        if !FUNCTIONS.contains(&function) {
+        if !functions().contains(&function) {
             return Err(self.unknown(at, function, arguments.len()));
         }
         if let Some((unknown, setting)) = settings.first() {
@@ -201,9 +200,9 @@ impl Teller<'_> {
                 "yes" => Value::Bool(true),
                 "no" => Value::Bool(false),
                 "none" => Value::Null,
-                _ => json_of(self.number(of)?),
+                _ => number_value(self.number(of)?),
             },
-            _ => json_of(self.number(of)?),
+            _ => number_value(self.number(of)?),
         })
     }
 
@@ -230,9 +229,11 @@ impl Teller<'_> {
     pub(super) fn unknown(&self, at: At, function: &str, arguments: usize) -> Error {
         let arguments = counted(arguments, "argument");
         let error = self.wrong(at, format!("there is no `{}` of {arguments}", clip(function)));
-        match nearest(function.trim_start_matches("np."), FUNCTIONS).filter(|near| *near != function) {
+        match nearest(function.trim_start_matches("np."), functions().iter().copied())
+            .filter(|near| *near != function)
+        {
             Some(near) => error.help(format!("did you mean `{near}`?")),
-            None => error.help(format!("the functions are {}", FUNCTIONS.join(" "))),
+            None => error.help(format!("the functions are {}", functions().join(" "))),
         }
     }
 
@@ -409,14 +410,6 @@ impl Teller<'_> {
     fn one_head(&mut self, suffix: &str, [q, k, v]: [NodeId; 3], recipe: &Recipe) -> Result<NodeId> {
         let weights = weights(&mut self.graph, recipe, suffix, [q, k])?.weights;
         self.graph.add(&format!("O{suffix}"), Op::Product, &[weights, v])
-    }
-}
-
-/// A number as JSON has it: a whole one without a point, as counts are.
-fn json_of(number: f64) -> Value {
-    match number.fract() == 0.0 && number.abs() < 9e15 {
-        true => (number as i64).into(),
-        false => json_number::value(number),
     }
 }
 

@@ -8,14 +8,14 @@ use std::rc::Rc;
 pub(super) use crate::demo::Settings;
 pub(super) use crate::error::{Error, Result};
 pub(super) use crate::graph::{NodeId, Op, Origin};
-pub(super) use crate::language::{At, Expression, ExpressionKind as Kind, FUNCTIONS, Index, Name, Sign};
+pub(super) use crate::language::{At, Expression, ExpressionKind as Kind, Index, Name, Sign};
 pub(super) use crate::matrix::{Labels, Matrix, Shape};
 pub(super) use crate::story::{Claim, Step};
 pub(super) use crate::text::{clip, counted, nearest};
 
 use crate::error::Place;
 use crate::graph::Graph;
-use crate::language::{Names, Over, Piece, Repeat, expression, of_numbers};
+use crate::language::{Names, Over, Piece, Repeat, expression, functions, of_numbers};
 use crate::model::{Forward, Text};
 
 /// No demo computes more, in multiplications.
@@ -250,7 +250,7 @@ impl<'a> Teller<'a> {
         let spelled = self.name(name)?;
         self.graph.require(&spelled).map_err(|error| {
             let error = self.placed(error, name.at);
-            if FUNCTIONS.contains(&spelled.as_str()) {
+            if functions().contains(&spelled.as_str()) {
                 return error.with_help(format!("a function has brackets: {spelled}(S)"));
             }
             error
@@ -262,7 +262,7 @@ impl<'a> Teller<'a> {
         match &*of.kind {
             Kind::Name(name) => self.node(name),
             Kind::Text(name) => self.graph.require(name).map_err(|error| self.placed(error, of.at)),
-            Kind::Call { function, arguments, .. } if !FUNCTIONS.contains(&function.as_str()) => {
+            Kind::Call { function, arguments, .. } if !functions().contains(&function.as_str()) => {
                 Err(self.unknown(of.at, function, arguments.len()))
             }
             Kind::Transposed(_) => Err(self

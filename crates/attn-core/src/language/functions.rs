@@ -1,5 +1,7 @@
 //! The functions of the language, and the ops that need no more than the function's name.
 
+use std::sync::LazyLock;
+
 use super::Sign;
 use crate::attention::{Axis, Base};
 use crate::elementary::pow;
@@ -50,64 +52,21 @@ pub fn function_of(op: &Op, inputs: usize) -> Option<&'static str> {
     SIMPLE.iter().find(|(_, count, of)| of == op && *count == inputs).map(|(name, ..)| *name)
 }
 
-/// The functions of matrices.
-pub const FUNCTIONS: [&str; 55] = [
-    "add",
-    "again",
-    "alibi",
-    "attend",
-    "beside",
-    "block_sums",
-    "change",
-    "column_softmax",
-    "column_sums",
-    "cosine",
-    "diag",
-    "distance",
-    "elu_plus_one",
-    "exp",
-    "frequencies",
-    "gap",
-    "gelu",
-    "largest",
-    "layer_norm",
-    "left_vectors",
-    "lens",
-    "linear_scaling",
-    "ln",
-    "mask",
-    "mean",
-    "minus_log_softmax",
-    "minus_max",
-    "minus_mean",
-    "ones",
-    "part",
-    "quotient",
-    "relu",
-    "reshape",
-    "right_vectors",
-    "rms_norm",
-    "root_mean_square",
-    "rotate",
-    "round",
-    "row_maxima",
-    "row_shares",
-    "row_sums",
-    "sigmoid",
-    "silu",
-    "singular_values",
-    "sinusoidal",
-    "softmax",
-    "sqrt",
-    "stack",
-    "sum",
-    "tanh",
-    "times",
-    "token",
-    "unit_rows",
-    "visible",
-    "weights",
-];
+/// The functions of matrices that take numbers, words or settings besides.
+const WITH_PARAMETERS: &str = "add again alibi attend beside block_sums frequencies gap layer_norm left_vectors lens linear_scaling mask \
+    ones part reshape right_vectors rms_norm rotate round sinusoidal stack token visible weights";
+
+/// The functions of matrices, by name.
+pub fn functions() -> &'static [&'static str] {
+    static FUNCTIONS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let mut all: Vec<&str> =
+            SIMPLE.iter().map(|(name, ..)| *name).chain(WITH_PARAMETERS.split(' ')).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    });
+    &FUNCTIONS
+}
 
 // The functions of conditions and of lessons' keys.
 

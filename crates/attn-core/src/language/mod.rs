@@ -12,10 +12,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use functions::{CELL_FUNCTIONS, CellFunction, FUNCTIONS, Gives, function_of, of_numbers, simple_op};
+pub use functions::{CELL_FUNCTIONS, CellFunction, Gives, function_of, functions, of_numbers, simple_op};
 pub use lexer::is_run_name;
 pub use parser::{KEYWORDS, KeyParts, LINE_WORDS, LONGEST, expression, key, key_expression, program};
-pub use values::{Lookup, Values, change};
+pub use values::{Lookup, Values, change, number_value};
 
 /// A place in the text: line and column, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -214,115 +214,36 @@ fn line_kind(file: &str, line: &str, at: At) -> Result<LineKind> {
         let cells = row.split('|').map(|cell| sentence(cell).replace('\0', "|"));
         return Ok(LineKind::Row(cells.collect(), repeat));
     }
-    // What a line of names says, behind its first word.
-    fn read<T>(
-        (file, line, at): (&str, &str, At),
-        rest: &str,
-        of: impl FnOnce(&mut Parser<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let mut parser = Parser::of(file, rest, at, line.len() - rest.len())?;
-        let read = of(&mut parser)?;
-        parser.end()?;
-        Ok(read)
+    let first = line.split(char::is_whitespace).next().unwrap_or_default();
+    if !LINE_WORDS.contains(&first) || first.len() == line.len() {
+        let read = Parser::of(file, line, at, 0)?.definition();
+        return read.map(|definition| LineKind::Define(Box::new(definition))).map_err(|error| {
+            let first = line.split_whitespace().next().unwrap_or_default();
+            match nearest(first, LINE_WORDS) {
+                Some(near) if !line.contains('=') => error.help(format!("did you mean `{near}`?")),
+                _ => error,
+            }
+        });
     }
-    let here = (file, line, at);
-    if let Some(rest) = after_word(line, "show") {
-        if let Some(alone) = after_word(rest.trim_start(), "alone") {
-            return Ok(LineKind::Together(read(here, alone, |parser| parser.names())?.0));
-        }
-        let (names, together) = read(here, rest, |parser| parser.names())?;
-        return Ok(if together { LineKind::Together(names) } else { LineKind::Show(names) });
-    }
-    if let Some(rest) = after_word(line, "fold") {
-        return Ok(LineKind::Fold(read(here, rest, |parser| parser.names())?.0));
-    }
-    if let Some(rest) = after_word(line, "brief") {
-        return Ok(LineKind::Brief(read(here, rest, |parser| parser.name())?));
-    }
-    if let Some(rest) = after_word(line, "symbols") {
-        return Ok(LineKind::Symbols(read(here, rest, |parser| parser.name())?));
-    }
-    if let Some(rest) = after_word(line, "columns") {
-        return Ok(LineKind::Columns(read(here, rest, |parser| parser.columns())?));
-    }
-    if let Some(rest) = after_word(line, "plane") {
-        let (points, arrows) = read(here, rest, |parser| parser.plane())?;
-        return Ok(LineKind::Plane(points, arrows));
-    }
-    if let Some(rest) = after_word(line, "words") {
-        let (name, words) = read(here, rest, |parser| {
-            let name = parser.name()?;
-            parser.expect(":")?;
-            Ok((name, parser.labels()?))
+    let mut rest = &line[first.len()..];
+    let mut text = "";
+    if first == "instead" {
+        rest = after_word(rest.trim_start(), "if").ok_or_else(|| {
+            wrong(file, at, "`instead` needs a condition").help("write instead if own(X): and a sentence")
         })?;
-        return Ok(LineKind::Words(name, words));
     }
-    if let Some(rest) = after_word(line, "take") {
-        let (names, run) = read(here, rest, |parser| {
-            let names = parser.listed()?;
-            parser.word("from")?;
-            Ok((names, parser.plain_name()?))
-        })?;
-        return Ok(LineKind::Take(names, run));
-    }
-    if let Some(rest) = after_word(line, "let") {
-        let mut parser = Parser::of(file, rest, at, 3)?;
-        let name = parser.plain_name()?;
-        parser.expect("=")?;
-        let is = parser.expression()?;
-        parser.end()?;
-        return Ok(LineKind::Let(name, is));
-    }
-    let conditional = |rest: &str, skipped: usize| -> Result<(Expression, String)> {
-        let Some(colon) = colon(rest) else {
+    let skipped = line.len() - rest.len();
+    if matches!(first, "if" | "instead" | "need") {
+        let colon = colon(rest).ok_or_else(|| {
             let error = wrong(file, at, "the condition has no colon behind it");
-            return Err(error.help("write if A[1,1] == 1: and a sentence"));
-        };
-        let mut parser = Parser::of(file, &rest[..colon], at, skipped)?;
-        let condition = parser.expression()?;
-        parser.end()?;
-        Ok((condition, sentence(&rest[colon + 1..])))
-    };
-    if let Some(rest) = after_word(line, "if") {
-        let (condition, text) = conditional(rest, 2)?;
-        return Ok(LineKind::If { instead: false, condition, text });
+            error.help("write if A[1,1] == 1: and a sentence")
+        })?;
+        (rest, text) = (&rest[..colon], &rest[colon + 1..]);
     }
-    if let Some(rest) = after_word(line, "instead") {
-        let Some(condition) = after_word(rest.trim_start(), "if") else {
-            return Err(wrong(file, at, "`instead` needs a condition")
-                .help("write instead if own(X): and a sentence"));
-        };
-        let (condition, text) = conditional(condition, line.len() - condition.len())?;
-        return Ok(LineKind::If { instead: true, condition, text });
-    }
-    if let Some(rest) = after_word(line, "need") {
-        let (condition, text) = conditional(rest, 4)?;
-        let (error, help) = match text.split_once(" help: ") {
-            Some((error, help)) => (error.to_string(), Some(help.to_string())),
-            None => (text, None),
-        };
-        return Ok(LineKind::Need { condition, error, help });
-    }
-    if let Some(rest) = after_word(line, "gradients") {
-        let mut parser = Parser::of(file, rest, at, 9)?;
-        parser.word("of")?;
-        let of = parser.name()?;
-        let from = if parser.takes_word("from") { Some(parser.name()?) } else { None };
-        parser.word("to")?;
-        let to = parser.listed()?;
-        parser.end()?;
-        return Ok(LineKind::Gradients { of, from, to });
-    }
-    let mut parser = Parser::of(file, line, at, 0)?;
-    let read = parser.definition();
-    read.map_err(|error| {
-        let first = line.split_whitespace().next().unwrap_or_default();
-        match nearest(first, LINE_WORDS.iter().copied()) {
-            Some(near) if !line.contains('=') => error.help(format!("did you mean `{near}`?")),
-            _ => error,
-        }
-    })
-    .map(|definition| LineKind::Define(Box::new(definition)))
+    let mut parser = Parser::of(file, rest, at, skipped)?;
+    let read = parser.line_of(first, sentence(text))?;
+    parser.end()?;
+    Ok(read)
 }
 
 /// The place of the colon behind a condition: none in brackets or quotes.
@@ -434,6 +355,56 @@ impl<'a> Parser<'a> {
         self.is_sign(sign) && !self.tokens[self.next].after_blank
     }
 
+    /// What a line says behind its first word; of one with a condition, also its text.
+    fn line_of(&mut self, first: &str, text: String) -> Result<LineKind> {
+        Ok(match first {
+            "show" if self.takes_word("alone") => LineKind::Together(self.names()?.0),
+            "show" => match self.names()? {
+                (names, true) => LineKind::Together(names),
+                (names, false) => LineKind::Show(names),
+            },
+            "fold" => LineKind::Fold(self.names()?.0),
+            "brief" => LineKind::Brief(self.name()?),
+            "symbols" => LineKind::Symbols(self.name()?),
+            "columns" => LineKind::Columns(self.columns()?),
+            "plane" => {
+                let (points, arrows) = self.plane()?;
+                LineKind::Plane(points, arrows)
+            }
+            "words" => {
+                let name = self.name()?;
+                self.expect(":")?;
+                LineKind::Words(name, self.labels()?)
+            }
+            "take" => {
+                let names = self.listed()?;
+                self.word("from")?;
+                LineKind::Take(names, self.plain_name()?)
+            }
+            "let" => {
+                let name = self.plain_name()?;
+                self.expect("=")?;
+                LineKind::Let(name, self.expression()?)
+            }
+            "gradients" => {
+                self.word("of")?;
+                let of = self.name()?;
+                let from = if self.takes_word("from") { Some(self.name()?) } else { None };
+                self.word("to")?;
+                LineKind::Gradients { of, from, to: self.listed()? }
+            }
+            "need" => {
+                let condition = self.expression()?;
+                let (error, help) = match text.split_once(" help: ") {
+                    Some((error, help)) => (error.to_string(), Some(help.to_string())),
+                    None => (text, None),
+                };
+                LineKind::Need { condition, error, help }
+            }
+            _ => LineKind::If { instead: first == "instead", condition: self.expression()?, text },
+        })
+    }
+
     // Keys.
 
     /// `C iff`
@@ -496,32 +467,33 @@ impl<'a> Parser<'a> {
         let mut names = vec![self.name()?];
         let together = begins || self.is_sign("|");
         let between = if together { "|" } else { "," };
-        while self.takes(between) {
-            names.push(self.name()?);
+        if self.takes(between) {
+            names.extend(self.separated(between, Self::name)?);
         }
         let repeat = if self.takes_word("for") { Some(self.repeat()?) } else { None };
         Ok((Names { names, repeat }, together))
     }
 
+    /// One or more of a kind, with a sign between them.
+    fn separated<T>(&mut self, sign: &str, one: fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut read = vec![one(self)?];
+        while self.takes(sign) {
+            read.push(one(self)?);
+        }
+        Ok(read)
+    }
+
     /// `X, W_Q`
     fn listed(&mut self) -> Result<Vec<Name>> {
-        let mut names = vec![self.name()?];
-        while self.takes(",") {
-            names.push(self.name()?);
-        }
-        Ok(names)
+        self.separated(",", Self::name)
     }
 
     /// `S | P sum total`
     fn columns(&mut self) -> Result<Vec<(Name, Option<Name>)>> {
-        let mut columns = Vec::new();
-        loop {
-            let name = self.name()?;
-            columns.push((name, if self.takes_word("sum") { Some(self.name()?) } else { None }));
-            if !self.takes("|") {
-                return Ok(columns);
-            }
-        }
+        self.separated("|", |parser| {
+            let name = parser.name()?;
+            Ok((name, if parser.takes_word("sum") { Some(parser.name()?) } else { None }))
+        })
     }
 
     /// `X, Y, X → O`
@@ -548,8 +520,8 @@ impl<'a> Parser<'a> {
             return Ok(Repeat { variable, over: Over::Range(first, self.sum()?) });
         }
         let mut each = vec![first];
-        while self.takes(",") {
-            each.push(self.sum()?);
+        if self.takes(",") {
+            each.extend(self.separated(",", Self::sum)?);
         }
         Ok(Repeat { variable, over: Over::Each(each) })
     }
@@ -583,17 +555,13 @@ impl<'a> Parser<'a> {
     }
 
     fn label(&mut self) -> Result<String> {
-        match self.peek().cloned() {
-            Some(TokenKind::Word(text) | TokenKind::Text(text)) => {
-                self.next += 1;
-                Ok(text)
-            }
-            Some(TokenKind::Number(number)) => {
-                self.next += 1;
-                Ok(number.to_string())
-            }
-            _ => Err(self.error("a word, or a text in quotes,")),
-        }
+        let label = match self.peek() {
+            Some(TokenKind::Word(text) | TokenKind::Text(text)) => text.clone(),
+            Some(TokenKind::Number(number)) => number.to_string(),
+            _ => return Err(self.error("a word, or a text in quotes,")),
+        };
+        self.next += 1;
+        Ok(label)
     }
 
     /// The names of rows or columns.
@@ -629,11 +597,7 @@ impl<'a> Parser<'a> {
     }
 
     fn labels(&mut self) -> Result<Vec<String>> {
-        let mut labels = vec![self.label()?];
-        while self.takes(",") {
-            labels.push(self.label()?);
-        }
-        Ok(labels)
+        self.separated(",", Self::label)
     }
 
     /// What a definition says, with the forms that stand nowhere else.
@@ -650,18 +614,18 @@ impl<'a> Parser<'a> {
                 ExpressionKind::Repeated(rows, self.sum()?)
             }
             ExpressionKind::Call { function, arguments, settings }
-                if settings.is_empty() && arguments.len() == 2 && function == "table" =>
+                if settings.is_empty()
+                    && arguments.len() == 2
+                    && ["table", "draw"].contains(&function.as_str()) =>
             {
-                self.expect(":")?;
-                let [rows, cols] = two(arguments);
-                ExpressionKind::Table(rows, cols, self.expression()?)
-            }
-            ExpressionKind::Call { function, arguments, settings }
-                if settings.is_empty() && arguments.len() == 2 && function == "draw" =>
-            {
-                let after = if self.takes_word("after") { Some(self.sum()?) } else { None };
-                let [rows, cols] = two(arguments);
-                ExpressionKind::Draw(rows, cols, after)
+                let [rows, cols] = arguments.try_into().unwrap_or_else(|_| unreachable!("two were counted"));
+                if function == "table" {
+                    self.expect(":")?;
+                    ExpressionKind::Table(rows, cols, self.expression()?)
+                } else {
+                    let after = if self.takes_word("after") { Some(self.sum()?) } else { None };
+                    ExpressionKind::Draw(rows, cols, after)
+                }
             }
             kind if self.takes_word("in") => {
                 let number = self.made(begin, kind);
@@ -674,13 +638,20 @@ impl<'a> Parser<'a> {
         Ok(self.made(begin, kind))
     }
 
+    /// # Errors
+    /// If something is nested deeper than this reader goes.
+    fn not_deeper(&self, depth: usize, at: At, what: &str) -> Result<()> {
+        if depth <= DEEPEST {
+            return Ok(());
+        }
+        Err(wrong(self.file, at, format!("more than {DEEPEST} {what}")))
+    }
+
     // Expressions, from the loosest to the strongest.
 
     fn expression(&mut self) -> Result<Expression> {
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(wrong(self.file, self.at(), format!("more than {DEEPEST} brackets are open")));
-        }
+        self.not_deeper(self.depth, self.at(), "brackets are open")?;
         let read = self.choice();
         self.depth -= 1;
         read
@@ -718,13 +689,7 @@ impl<'a> Parser<'a> {
         let mut count = 0;
         while self.takes_word("not") {
             count += 1;
-            if count > DEEPEST {
-                return Err(wrong(
-                    self.file,
-                    begin.0,
-                    format!("more than {DEEPEST} signs follow each other"),
-                ));
-            }
+            self.not_deeper(count, begin.0, "signs follow each other")?;
         }
         let read = self.compared()?;
         Ok((0..count).fold(read, |read, _| self.made(begin, ExpressionKind::Unary(Sign::Not, read))))
@@ -732,15 +697,14 @@ impl<'a> Parser<'a> {
 
     /// A sign that compares, where one stands here.
     fn comparison(&mut self) -> Option<Sign> {
-        let signs = [
+        self.sign_of(&[
             ("==", Sign::Equal),
             ("!=", Sign::Differs),
             ("<=", Sign::AtMost),
             (">=", Sign::AtLeast),
             ("<", Sign::Less),
             (">", Sign::More),
-        ];
-        signs.into_iter().find(|(sign, _)| self.takes(sign)).map(|(_, sign)| sign)
+        ])
     }
 
     fn compared(&mut self) -> Result<Expression> {
@@ -758,29 +722,29 @@ impl<'a> Parser<'a> {
 
     fn sum(&mut self) -> Result<Expression> {
         let mut read = self.product()?;
-        loop {
-            let sign = match () {
-                () if self.takes("+") => Sign::Plus,
-                () if self.takes("−") => Sign::Minus,
-                () => return Ok(read),
-            };
+        while let Some(sign) = self.sign_of(&[("+", Sign::Plus), ("−", Sign::Minus)]) {
             read = self.binary(sign, read, Self::product)?;
         }
+        Ok(read)
     }
 
     fn product(&mut self) -> Result<Expression> {
         let mut read = self.unary()?;
         loop {
-            let sign = match () {
-                () if self.takes("·") => Sign::Product,
-                () if self.takes("∘") => Sign::Multiply,
-                () if self.takes("/") => Sign::Divide,
-                () if self.takes_word("mod") => Sign::Modulo,
-                () if self.begins_factor() => Sign::Product,
-                () => return Ok(read),
+            let signs = [("·", Sign::Product), ("∘", Sign::Multiply), ("/", Sign::Divide)];
+            let sign = match self.sign_of(&signs) {
+                Some(sign) => sign,
+                None if self.takes_word("mod") => Sign::Modulo,
+                None if self.begins_factor() => Sign::Product,
+                None => return Ok(read),
             };
             read = self.binary(sign, read, Self::unary)?;
         }
+    }
+
+    /// The operator of the sign that stands here, if it is one of these.
+    fn sign_of(&mut self, signs: &[(&str, Sign)]) -> Option<Sign> {
+        signs.iter().find(|(sign, _)| self.takes(sign)).map(|(_, sign)| *sign)
     }
 
     /// `a` and what follows an operator.
@@ -817,9 +781,7 @@ impl<'a> Parser<'a> {
     fn unary(&mut self) -> Result<Expression> {
         let begin = self.begin();
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(wrong(self.file, self.at(), format!("more than {DEEPEST} signs follow each other")));
-        }
+        self.not_deeper(self.depth, self.at(), "signs follow each other")?;
         let read = if self.takes("−") {
             let read = self.unary()?;
             Ok(self.made(begin, ExpressionKind::Unary(Sign::Minus, read)))
@@ -847,13 +809,7 @@ impl<'a> Parser<'a> {
         let mut count = 0;
         while self.takes("ᵀ") {
             count += 1;
-            if count > DEEPEST {
-                return Err(wrong(
-                    self.file,
-                    self.at(),
-                    format!("more than {DEEPEST} signs follow each other"),
-                ));
-            }
+            self.not_deeper(count, self.at(), "signs follow each other")?;
             read = self.made(read.begin(), ExpressionKind::Transposed(read));
         }
         Ok(read)
@@ -862,21 +818,11 @@ impl<'a> Parser<'a> {
     fn primary(&mut self) -> Result<Expression> {
         let begin = self.begin();
         let kind = match self.peek().cloned() {
-            Some(TokenKind::Number(number)) => {
-                self.next += 1;
-                ExpressionKind::Number(number)
-            }
-            Some(TokenKind::Sign("∞")) => {
-                self.next += 1;
-                ExpressionKind::Number(f64::INFINITY)
-            }
-            Some(TokenKind::Text(text)) => {
-                self.next += 1;
-                ExpressionKind::Text(text)
-            }
+            Some(TokenKind::Number(number)) => self.skipping(ExpressionKind::Number(number)),
+            Some(TokenKind::Sign("∞")) => self.skipping(ExpressionKind::Number(f64::INFINITY)),
+            Some(TokenKind::Text(text)) => self.skipping(ExpressionKind::Text(text)),
             Some(TokenKind::Reference(run, address)) => {
-                self.next += 1;
-                ExpressionKind::Reference { run, address }
+                self.skipping(ExpressionKind::Reference { run, address })
             }
             Some(TokenKind::Sign("(")) if self.is_setting(1) => {
                 self.next += 1;
@@ -918,6 +864,12 @@ impl<'a> Parser<'a> {
             _ => return Err(self.error("a name, a number or a bracket")),
         };
         Ok(self.made(begin, kind))
+    }
+
+    /// What the next token is.
+    fn skipping(&mut self, kind: ExpressionKind) -> ExpressionKind {
+        self.next += 1;
+        kind
     }
 
     /// The rows of a matrix, behind its bracket.
@@ -1031,10 +983,6 @@ impl<'a> Parser<'a> {
             self.expect(",")?;
         }
     }
-}
-
-fn two(arguments: Vec<Expression>) -> [Expression; 2] {
-    arguments.try_into().unwrap_or_else(|_| unreachable!("two arguments were counted"))
 }
 
 /// The numbers that are written as words.

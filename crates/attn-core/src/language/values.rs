@@ -3,7 +3,6 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::elementary::pow;
 use crate::error::{Error, Place, Result};
 use crate::graph::recipes::{Alteration, Change, Recipe, text_of};
 use crate::json_number;
@@ -11,7 +10,7 @@ use crate::text::{clip, counted};
 
 use super::lexer::wrong;
 use super::parser::{arguments, expression, repeat};
-use super::{At, Expression, ExpressionKind as Kind, Name, Over, Piece, Sign};
+use super::{At, Expression, ExpressionKind as Kind, Name, Over, Piece, Sign, of_numbers};
 
 /// What a name stands for; none if nothing has it.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
@@ -149,7 +148,10 @@ impl Values<'_> {
                 Sign::Or => (self.holds(a)? || self.holds(b)?).into(),
                 Sign::Equal => same(&self.value(a)?, &self.value(b)?).into(),
                 Sign::Differs => (!same(&self.value(a)?, &self.value(b)?)).into(),
-                _ => self.of_numbers(*sign, self.number(a)?, self.number(b)?),
+                _ => match sign.of(self.number(a)?, self.number(b)?) {
+                    holds if sign.is_comparison() => (holds != 0.0).into(),
+                    number => number_value(number),
+                },
             },
             Kind::Call { function, arguments, settings } => match self.function(function, arguments)? {
                 Some(value) if settings.is_empty() => value,
@@ -159,30 +161,14 @@ impl Values<'_> {
         })
     }
 
-    fn of_numbers(&self, sign: Sign, a: f64, b: f64) -> Value {
-        match sign {
-            Sign::Less => (a < b).into(),
-            Sign::AtMost => (a <= b).into(),
-            Sign::More => (a > b).into(),
-            Sign::AtLeast => (a >= b).into(),
-            Sign::Product | Sign::Multiply => number_value(a * b),
-            Sign::Divide => number_value(a / b),
-            Sign::Plus => number_value(a + b),
-            Sign::Minus => number_value(a - b),
-            Sign::Modulo => number_value(a.rem_euclid(b)),
-            _ => number_value(pow(a, b)),
-        }
-    }
-
     /// The value of a function; none where there is no function of this name.
     fn function(&self, function: &str, arguments: &[Expression]) -> Result<Option<Value>> {
-        let number = |at: usize| self.number(&arguments[at]);
         Ok(Some(match (function, arguments) {
-            ("sqrt", [_]) => number_value(number(0)?.sqrt()),
-            ("floor", [_]) => number_value(number(0)?.floor()),
-            ("round", [_]) => number_value(number(0)?.round_ties_even()),
-            ("min", [_, _]) => number_value(number(0)?.min(number(1)?)),
-            ("max", [_, _]) => number_value(number(0)?.max(number(1)?)),
+            ("round", [of]) => number_value(self.number(of)?.round_ties_even()),
+            ("sqrt" | "floor", [_]) | ("min" | "max", [_, _]) => {
+                let numbers = arguments.iter().map(|of| self.number(of)).collect::<Result<Vec<f64>>>()?;
+                of_numbers(function, &numbers).map_or(Value::Null, number_value)
+            }
             ("power_of_two", [of]) => number_value(self.whole(of)?.next_power_of_two() as f64),
             ("counted", [of, noun]) => counted(self.whole(of)?, &text_of(&self.value(noun)?)).into(),
             ("list", _) => {
@@ -320,7 +306,7 @@ fn closing(text: &str) -> Option<usize> {
 const MOST_REPEATED: usize = 1000;
 
 /// A number as JSON: a whole one without a point, as counts are.
-fn number_value(number: f64) -> Value {
+pub fn number_value(number: f64) -> Value {
     match number.fract() == 0.0 && number.abs() < 9e15 {
         true => (number as i64).into(),
         false => json_number::value(number),
