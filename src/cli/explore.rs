@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::explore::{Changes, Event, Source, State, update};
+use crate::explore::{Changes, Event, Setting, Source, State, update};
 use crate::explorer::{COLUMNS, Opened, Script, Writer, cast, explore, plain};
 use crate::foreign::{from_os, to_path, visible};
 use crate::graph::saved::SavedGraph;
@@ -427,22 +427,26 @@ fn settings_of_attend<'o>(
     alone: &mut Vec<&'o str>,
     further: &mut Vec<String>,
 ) {
-    if let Some(temperature) = changes.temperature {
-        with_value.push("--temperature");
-        further.extend(["--temperature".to_string(), temperature.to_string()]);
-    }
-    if let Some(scale) = changes.scale {
-        with_value.push("--scale");
-        further.extend(["--scale".to_string(), scale_option(scale)]);
-    }
-    if let Some(mask) = &changes.mask {
-        alone.push("--causal");
-        with_value.extend(["--causal-from", "--window", "--keep-first"]);
-        further.extend(mask_options(mask));
-    }
-    if let Some(kind) = changes.positions {
-        with_value.extend(["--position", "--rope-base", "--rope-width", "--rope-scaling"]);
-        further.extend(position_options(kind));
+    for setting in changes.settings.values() {
+        match *setting {
+            Setting::Temperature(temperature) => {
+                with_value.push("--temperature");
+                further.extend(["--temperature".to_string(), temperature.to_string()]);
+            }
+            Setting::Scale(scale) => {
+                with_value.push("--scale");
+                further.extend(["--scale".to_string(), scale_option(scale)]);
+            }
+            Setting::Mask(mask) => {
+                alone.push("--causal");
+                with_value.extend(["--causal-from", "--window", "--keep-first"]);
+                further.extend(mask_options(&mask));
+            }
+            Setting::Positions(kind) => {
+                with_value.extend(["--position", "--rope-base", "--rope-width", "--rope-scaling"]);
+                further.extend(position_options(kind));
+            }
+        }
     }
 }
 

@@ -4,12 +4,9 @@ use super::functions::Call;
 use super::names::*;
 use crate::attention::{Base, WeightLayout};
 use crate::demo::SEED;
-use crate::graph::{self, Factor, Statistic};
+use crate::graph::{self, Factor};
 use crate::language::{Definition, Lines};
 use crate::random::LegacyStream;
-
-/// The size of the largest number.
-pub(super) const LARGEST: Op = Op::Summary(Statistic::MaxSize);
 
 /// No demo has more steps of computation.
 const MOST_NODES: usize = 4000;

@@ -3,7 +3,6 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::definitions::LARGEST;
 use super::names::*;
 use crate::attention::{HeadOf, Mask, MatrixRule, Pairing, Places, RopeScaling, Rotation, key_value_head};
 use crate::graph::Side;

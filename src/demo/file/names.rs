@@ -14,9 +14,12 @@ pub(super) use crate::story::{Claim, Step};
 pub(super) use crate::text::{clip, counted, nearest};
 
 use crate::error::Place;
-use crate::graph::Graph;
+use crate::graph::{Graph, Statistic};
 use crate::language::{Names, Over, Piece, Repeat, expression, functions, of_numbers};
 use crate::model::{Forward, Text};
+
+/// The size of the largest number.
+pub(super) const LARGEST: Op = Op::Summary(Statistic::MaxSize);
 
 /// No demo computes more, in multiplications.
 const MOST_WORK: f64 = 2e9;

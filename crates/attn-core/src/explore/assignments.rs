@@ -7,7 +7,7 @@ use crate::graph::{CellId, Cells, ChangedNumber, Graph, NodeId, Op, address_of, 
 use crate::language::{self, At, Values};
 use crate::text::{clip, number};
 
-use super::source::{Changes, HeadPlace, Knob, Settings, following, outputs, recipe_with};
+use super::source::{Changes, HeadPlace, Knob, Setting, following, outputs, recipe_with};
 use super::state::State;
 
 /// The settings that have a text. Positions have none: only a pipeline of attention has them.
@@ -40,19 +40,17 @@ impl Changes {
 
     /// The changed settings: `temperature=0.5`, `scale=none`, `mask=causal`, `mask=2`.
     pub fn settings_as_text(&self) -> Vec<String> {
-        let temperature = self.temperature.map(|temperature| format!("temperature={temperature}"));
-        let scale = self.scale.and_then(|scale| match scale {
-            Scale::None => Some("scale=none".to_string()),
-            Scale::Number(number) => Some(format!("scale={number}")),
-            // No key leads to the others.
-            _ => None,
-        });
-        let mask = self.mask.map(|mask| match mask {
-            Mask { window: Some(window), .. } => format!("mask={window}"),
-            Mask { causal: true, .. } => "mask=causal".to_string(),
-            Mask { .. } => "mask=none".to_string(),
-        });
-        [temperature, scale, mask].into_iter().flatten().collect()
+        let text = |setting: &Setting| match setting {
+            Setting::Temperature(temperature) => Some(format!("temperature={temperature}")),
+            Setting::Scale(Scale::None) => Some("scale=none".to_string()),
+            Setting::Scale(Scale::Number(number)) => Some(format!("scale={number}")),
+            // No key leads to the others, and positions have no text.
+            Setting::Scale(_) | Setting::Positions(_) => None,
+            Setting::Mask(Mask { window: Some(window), .. }) => Some(format!("mask={window}")),
+            Setting::Mask(Mask { causal: true, .. }) => Some("mask=causal".to_string()),
+            Setting::Mask(_) => Some("mask=none".to_string()),
+        };
+        self.settings.values().filter_map(text).collect()
     }
 
     /// What else is otherwise in the recipe than in `start`: `comparison = keys-with-queries`.
@@ -105,7 +103,7 @@ impl State {
         Ok(after)
     }
 
-    fn assigned(&self, mut changes: Changes, text: &str) -> Result<Changes> {
+    fn assigned(&self, changes: Changes, text: &str) -> Result<Changes> {
         if let Some(reason) = self.source().read_only() {
             return Err(Error::new(format!("this graph can only be looked at: {reason}")));
         }
@@ -131,27 +129,24 @@ impl State {
         if !self.source().has_knob(knob, self.graph()) {
             return Err(Error::new(format!("there is no {name} in this computation")));
         }
-        let Settings { mask: before, .. } = self.settings();
-        let plain = Mask { causal: false, window: None, keep_first: 0, ..before };
-        match (name, value) {
-            ("temperature", value) => {
+        let plain = Mask { causal: false, window: None, keep_first: 0, ..self.settings().recipe.mask };
+        let setting = match (knob, value) {
+            (Knob::Temperature, value) => {
                 let usable = |temperature: &f64| *temperature > 0.0 && temperature.is_finite();
-                changes.temperature = Some(number(value).filter(usable).ok_or_else(wrong)?);
+                Setting::Temperature(number(value).filter(usable).ok_or_else(wrong)?)
             }
-            ("scale", "none") => changes.scale = Some(Scale::None),
-            ("scale", value) => {
-                changes.scale =
-                    Some(Scale::Number(number(value).filter(|x| x.is_finite()).ok_or_else(wrong)?));
+            (Knob::Scale, "none") => Setting::Scale(Scale::None),
+            (Knob::Scale, value) => {
+                Setting::Scale(Scale::Number(number(value).filter(|x| x.is_finite()).ok_or_else(wrong)?))
             }
-            ("mask", "none") => changes.mask = Some(plain),
-            ("mask", "causal") => changes.mask = Some(Mask { causal: true, ..plain }),
-            ("mask", value) => {
+            (_, "none") => Setting::Mask(plain),
+            (_, "causal") => Setting::Mask(Mask { causal: true, ..plain }),
+            (_, value) => {
                 let window: usize = value.parse().ok().filter(|window| *window > 0).ok_or_else(wrong)?;
-                changes.mask = Some(Mask { causal: true, window: Some(window), ..plain });
+                Setting::Mask(Mask { causal: true, window: Some(window), ..plain })
             }
-            _ => return Err(wrong()),
-        }
-        Ok(changes)
+        };
+        Ok(changes.with(setting))
     }
 
     /// The given number at an address, changed.

@@ -175,13 +175,13 @@ mod tests {
         for _ in 0..5 {
             state = update(state, Event::Move(Way::Right));
         }
-        assert_eq!(state.changes().temperature, Some(1.5));
+        assert_eq!(state.changes().settings[&Knob::Temperature], Setting::Temperature(1.5));
         assert!(state.graph().find("S_tempered").is_some());
         let state = update(update(state, Event::Back), Event::Undo);
         assert!(state.changes().is_nothing() && state.graph().find("S_tempered").is_none());
         let mut state = update(state, Event::Adjust(Knob::Mask));
         state = update(state, Event::Move(Way::Left));
-        assert_eq!(state.changes().mask.map(|mask| mask.causal), Some(false));
+        assert!(matches!(state.setting(Knob::Mask), Setting::Mask(mask) if !mask.causal));
         assert!(number(&state, "A", 0, 1) > 0.0);
     }
 
@@ -306,11 +306,14 @@ mod tests {
         let second = first.further(&Event::Move(Way::Right)).unwrap();
         let temperature = |computation: &Computation| {
             let state = computation.clone().run(&Watch::default()).unwrap();
-            (state.changes().temperature, state.undoable())
+            (state.setting(Knob::Temperature), state.undoable())
         };
-        assert_eq!(temperature(&first), (Some(1.1), [1, 0]));
-        assert_eq!(temperature(&second), (Some(1.2), [1, 0]));
-        assert_eq!(temperature(&second.further(&Event::Move(Way::Left)).unwrap()).0, Some(1.1));
+        assert_eq!(temperature(&first), (Setting::Temperature(1.1), [1, 0]));
+        assert_eq!(temperature(&second), (Setting::Temperature(1.2), [1, 0]));
+        assert_eq!(
+            temperature(&second.further(&Event::Move(Way::Left)).unwrap()).0,
+            Setting::Temperature(1.1)
+        );
         assert!(first.further(&Event::Back).is_none() && first.further(&Event::Move(Way::Up)).is_none());
         let other = computing(&begun("X[cave,animals]", "6"), Event::Accept);
         assert!(other.further(&Event::Move(Way::Right)).is_none());
@@ -326,7 +329,7 @@ mod tests {
         }
         // Three columns cannot be rotated in pairs.
         assert!(
-            matches!(state.changes().positions, Some(PositionKind::Alibi { .. })),
+            matches!(state.setting(Knob::Positions), Setting::Positions(PositionKind::Alibi { .. })),
             "{:?}",
             state.changes()
         );

@@ -149,15 +149,24 @@ impl Setting {
         }
     }
 
-    /// These changes with the setting changed to this value.
-    pub(super) fn within(self, mut changes: Changes) -> Changes {
-        match self {
-            Setting::Temperature(temperature) => changes.temperature = Some(temperature),
-            Setting::Scale(scale) => changes.scale = Some(scale),
-            Setting::Mask(mask) => changes.mask = Some(mask),
-            Setting::Positions(kind) => changes.positions = Some(kind),
+    /// The value that a recipe has.
+    pub(super) fn of(knob: Knob, recipe: &Recipe) -> Setting {
+        match knob {
+            Knob::Temperature => Setting::Temperature(recipe.temperature),
+            Knob::Scale => Setting::Scale(recipe.scale),
+            Knob::Mask => Setting::Mask(recipe.mask),
+            Knob::Positions => Setting::Positions(recipe.positions.kind),
         }
-        changes
+    }
+
+    /// Puts it into a recipe.
+    pub(super) fn put(self, recipe: &mut Recipe) {
+        match self {
+            Setting::Temperature(temperature) => recipe.temperature = temperature,
+            Setting::Scale(scale) => recipe.scale = scale,
+            Setting::Mask(mask) => recipe.mask = mask,
+            Setting::Positions(kind) => recipe.positions.kind = kind,
+        }
     }
 }
 
@@ -167,37 +176,44 @@ const LEAST_TEMPERATURE: f64 = 0.1;
 /// A recipe with the settings that are changed.
 pub(super) fn recipe_with(start: Recipe, changes: &Changes) -> Recipe {
     let mut recipe = changes.recipe.as_deref().copied().unwrap_or(start);
-    recipe.temperature = changes.temperature.unwrap_or(recipe.temperature);
-    recipe.scale = changes.scale.unwrap_or(recipe.scale);
-    recipe.mask = changes.mask.unwrap_or(recipe.mask);
-    recipe.positions.kind = changes.positions.unwrap_or(recipe.positions.kind);
+    changes.settings.values().for_each(|setting| setting.put(&mut recipe));
     recipe
 }
 
 /// The changes that make `recipe` of the one at the start: its settings by themselves, and a whole recipe for anything else.
 pub(super) fn following(changes: Changes, start: Recipe, recipe: Recipe) -> Changes {
-    let mut rest = Recipe { temperature: start.temperature, scale: start.scale, mask: start.mask, ..recipe };
-    rest.positions.kind = start.positions.kind;
-    Changes {
-        recipe: (rest != start).then(|| Box::new(rest)),
-        numbers: changes.numbers,
-        temperature: (recipe.temperature != start.temperature).then_some(recipe.temperature),
-        scale: (recipe.scale != start.scale).then_some(recipe.scale),
-        mask: (recipe.mask != start.mask).then_some(recipe.mask),
-        positions: (recipe.positions.kind != start.positions.kind).then_some(recipe.positions.kind),
-        removed: BTreeSet::new(),
+    let mut rest = recipe;
+    let mut settings = BTreeMap::new();
+    for knob in Knob::ALL {
+        let (before, now) = (Setting::of(knob, &start), Setting::of(knob, &recipe));
+        before.put(&mut rest);
+        if now != before {
+            settings.insert(knob, now);
+        }
     }
+    let recipe = (rest != start).then(|| Box::new(rest));
+    Changes { recipe, numbers: changes.numbers, settings, removed: BTreeSet::new() }
 }
 
 /// The op of a step, with the settings that are changed.
 pub(super) fn op_with(node: &Node, changes: &Changes) -> Op {
-    match (&node.op, is_scaling(node)) {
-        (Op::Temperature(_), _) => changes.temperature.map(Op::Temperature),
-        (Op::Scale(factor), true) => changes.scale.and_then(|scale| factor_of(scale, *factor)).map(Op::Scale),
-        (Op::Mask(mask), _) => changes.mask.map(|changed| Op::Mask(Mask { matrix: mask.matrix, ..changed })),
-        _ => None,
+    let changed = |knob| changes.settings.get(&knob).copied();
+    match &node.op {
+        Op::Temperature(_) if let Some(Setting::Temperature(changed)) = changed(Knob::Temperature) => {
+            Op::Temperature(changed)
+        }
+        Op::Scale(factor)
+            if is_scaling(node)
+                && let Some(Setting::Scale(scale)) = changed(Knob::Scale)
+                && let Some(factor) = factor_of(scale, *factor) =>
+        {
+            Op::Scale(factor)
+        }
+        Op::Mask(mask) if let Some(Setting::Mask(changed)) = changed(Knob::Mask) => {
+            Op::Mask(Mask { matrix: mask.matrix, ..changed })
+        }
+        other => other.clone(),
     }
-    .unwrap_or_else(|| node.op.clone())
 }
 
 /// Whether a step multiplies scores by the scale.
@@ -230,13 +246,11 @@ pub(super) fn has(graph: &Graph, knob: Knob) -> bool {
         })
 }
 
-/// What a setting is now.
+/// What the settings are now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settings {
-    pub temperature: f64,
-    pub scale: Scale,
-    pub mask: Mask,
-    pub positions: PositionKind,
+    /// A recipe with these settings.
+    pub recipe: Recipe,
     /// The number of keys.
     pub keys: usize,
     /// The value of the scale's factor.
@@ -245,44 +259,25 @@ pub(super) struct Settings {
 
 /// The next value of a setting in a direction (1 or −1), as a change; `None` at the end of its range.
 pub(super) fn adjusted(changes: Changes, now: Settings, knob: Knob, by: isize) -> Option<Changes> {
-    let next = match knob {
-        Knob::Temperature => Setting::Temperature(next_temperature(now.temperature, by)?),
-        Knob::Scale => Setting::Scale(next_scale(now.scale, now.factor, by)?),
-        Knob::Mask | Knob::Positions => next_of(&now.choices(knob), now.of(knob), by)?,
+    let next = match Setting::of(knob, &now.recipe) {
+        Setting::Temperature(temperature) => Setting::Temperature(next_temperature(temperature, by)?),
+        Setting::Scale(scale) => Setting::Scale(next_scale(scale, now.factor, by)?),
+        other => next_of(&now.choices(knob), other, by)?,
     };
-    Some(next.within(changes))
+    Some(changes.with(next))
 }
 
 impl Settings {
-    /// The value of a setting.
-    pub(super) fn of(self, knob: Knob) -> Setting {
-        match knob {
-            Knob::Temperature => Setting::Temperature(self.temperature),
-            Knob::Scale => Setting::Scale(self.scale),
-            Knob::Mask => Setting::Mask(self.mask),
-            Knob::Positions => Setting::Positions(self.positions),
-        }
-    }
-
     /// The values that a setting can be chosen from; none for one that is any number.
     pub(super) fn choices(self, knob: Knob) -> Vec<Setting> {
         match knob {
             Knob::Temperature | Knob::Scale => Vec::new(),
-            Knob::Mask => masks(self.mask, self.keys).into_iter().map(Setting::Mask).collect(),
-            Knob::Positions => kinds(self.positions).into_iter().map(Setting::Positions).collect(),
+            Knob::Mask => masks(self.recipe.mask, self.keys).into_iter().map(Setting::Mask).collect(),
+            Knob::Positions => {
+                kinds(self.recipe.positions.kind).into_iter().map(Setting::Positions).collect()
+            }
         }
     }
-}
-
-/// The setting as at the start.
-pub(super) fn reset(mut changes: Changes, knob: Knob) -> Changes {
-    match knob {
-        Knob::Temperature => changes.temperature = None,
-        Knob::Scale => changes.scale = None,
-        Knob::Mask => changes.mask = None,
-        Knob::Positions => changes.positions = None,
-    }
-    changes
 }
 
 /// A tenth more or less; from 2 on half, from 5 on one.
@@ -340,14 +335,8 @@ pub struct Changes {
     pub recipe: Option<Box<Recipe>>,
     /// Given numbers, in the order of editing: one for each cell.
     pub numbers: Vec<ChangedNumber>,
-    /// The divisor of the scores.
-    pub temperature: Option<f64>,
-    /// The factor of the scores.
-    pub scale: Option<Scale>,
-    /// The keys that are visible to each query.
-    pub mask: Option<Mask>,
-    /// The way in which positions enter.
-    pub positions: Option<PositionKind>,
+    /// The settings, each by its knob.
+    pub settings: BTreeMap<Knob, Setting>,
     /// The heads that are taken out.
     pub removed: BTreeSet<HeadPlace>,
 }
@@ -356,6 +345,12 @@ impl Changes {
     /// Returns true if nothing is changed.
     pub fn is_nothing(&self) -> bool {
         *self == Changes::default()
+    }
+
+    /// A setting, changed.
+    pub(super) fn with(mut self, setting: Setting) -> Changes {
+        self.settings.insert(setting.knob(), setting);
+        self
     }
 
     /// A given number, changed.

@@ -442,7 +442,7 @@ impl State {
 
     /// The value of a setting now.
     pub fn setting(&self, knob: Knob) -> Setting {
-        self.settings().of(knob)
+        Setting::of(knob, &self.settings().recipe)
     }
 
     /// The values that a setting can be chosen from: masks and positions; none for one that is any number.
@@ -466,32 +466,27 @@ impl State {
         let of_stage = |stage: Stage| {
             graph.nodes().find(|(_, node)| matches!(node.step, Some(Step { stage: of, .. }) if of == stage))
         };
-        let factor = match (changes.scale, of_stage(Stage::Scaled).map(|(_, node)| &node.op)) {
-            (Some(Scale::Number(number)), Some(Op::Scale(_))) => number,
+        let scale = match changes.settings.get(&Knob::Scale) {
+            Some(Setting::Scale(scale)) => *scale,
+            _ => Scale::Auto,
+        };
+        let factor = match (scale, of_stage(Stage::Scaled).map(|(_, node)| &node.op)) {
+            (Scale::Number(number), Some(Op::Scale(_))) => number,
             (_, Some(Op::Scale(factor))) => factor.value(),
             _ => 1.0,
         };
         let keys = of_stage(Stage::Scores).map_or(0, |(_, node)| node.shape().cols);
-        if let Some(recipe) = self.source.recipe(changes) {
-            let (temperature, scale) = (recipe.temperature, recipe.scale);
-            let (mask, positions) = (recipe.mask, recipe.positions.kind);
-            return Settings { temperature, scale, mask, positions, keys, factor };
-        }
-        let mut settings = Settings {
-            temperature: 1.0,
-            scale: changes.scale.unwrap_or(Scale::Auto),
-            mask: Default::default(),
-            positions: Default::default(),
-            keys,
-            factor,
-        };
-        for (_, node) in graph.nodes() {
-            match super::source::op_with(node, changes) {
-                Op::Temperature(temperature) => settings.temperature = temperature,
-                Op::Mask(mask) => settings.mask = mask,
-                _ => {}
+        let recipe = self.source.recipe(changes).unwrap_or_else(|| {
+            let mut recipe = Recipe { scale, ..Recipe::default() };
+            for (_, node) in graph.nodes() {
+                match super::source::op_with(node, changes) {
+                    Op::Temperature(temperature) => recipe.temperature = temperature,
+                    Op::Mask(mask) => recipe.mask = mask,
+                    _ => {}
+                }
             }
-        }
-        settings
+            recipe
+        });
+        Settings { recipe, keys, factor }
     }
 }

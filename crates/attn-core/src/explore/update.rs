@@ -368,8 +368,10 @@ impl Wanted {
     /// The next kind of positions, in place of one that these matrices do not allow.
     fn passed_over(self) -> Option<Wanted> {
         let (knob, by) = self.adjusts.filter(|(knob, _)| *knob == Knob::Positions)?;
-        let positions = self.changes.positions.unwrap_or(self.settings.positions);
-        let settings = Settings { positions, ..self.settings };
+        let mut settings = self.settings;
+        if let Some(positions) = self.changes.settings.get(&Knob::Positions) {
+            positions.put(&mut settings.recipe);
+        }
         let changes = source::adjusted(self.changes, settings, knob, by)?;
         Some(Wanted { changes, settings, ..self })
     }
@@ -427,14 +429,15 @@ impl State {
 
     /// A setting with this value, if it does not have it already.
     fn set(&self, setting: Setting, replaces: bool, adjusts: Option<(Knob, isize)>) -> Option<Wanted> {
-        let changes = setting.within(self.changes().clone());
+        let changes = self.changes().clone().with(setting);
         let is_other = self.setting(setting.knob()) != setting;
         is_other.then_some(Wanted { changes, replaces, adjusts, settings: self.settings() })
     }
 
     /// A setting as at the start.
     fn reset(&self, knob: Knob) -> Option<Wanted> {
-        let changes = source::reset(self.changes().clone(), knob);
+        let mut changes = self.changes().clone();
+        changes.settings.remove(&knob);
         let is_other = changes != *self.changes();
         let (replaces, settings) = (self.has_adjusted, self.settings());
         // The start is never refused, so that the direction does not matter.

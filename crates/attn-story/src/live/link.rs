@@ -7,7 +7,7 @@
 use super::opening::{ChangedField, changed_fields};
 use super::{following, read, sentences, wrong};
 use crate::error::{Error, Result};
-use crate::explore::{Event, Setting, State, update};
+use crate::explore::{Event, State, update};
 use crate::graph::recipes::Recipe;
 use crate::graph::{CellId, Cells, ChangedNumber, Graph, resolve};
 use crate::text::clip;
@@ -29,13 +29,7 @@ pub(super) fn of(state: &State, start: Option<&Recipe>) -> String {
         format!("{node}[{},{}]={value}", row + 1, col + 1)
     };
     parts.extend(changes.numbers.iter().map(number));
-    let settings = [
-        changes.temperature.map(Setting::Temperature),
-        changes.scale.map(Setting::Scale),
-        changes.mask.map(Setting::Mask),
-        changes.positions.map(Setting::Positions),
-    ];
-    let settings = settings.into_iter().flatten().filter_map(|setting| serde_json::to_string(&setting).ok());
+    let settings = changes.settings.values().filter_map(|setting| serde_json::to_string(setting).ok());
     parts.extend(settings.map(|setting| format!("set={setting}")));
     for head in &changes.removed {
         let first_cells = state.graph().nodes().map(|(node, _)| CellId { node, row: 0, col: 0 });

@@ -172,13 +172,13 @@ pub fn changes(changes: &Changes, state: &State) -> String {
     if numbers.len() > 3 {
         all.push(format!("{} more", counted(numbers.len() - 3, "number")));
     }
-    all.extend(changes.temperature.map(|number| format!("temperature {}", number_alone(number, 4))));
-    all.extend(changes.scale.map(|scale| match scale {
-        Scale::Number(number) => format!("scale {}", number_alone(number, 4)),
-        _ => "another scale".to_string(),
+    all.extend(changes.settings.values().map(|changed| match changed {
+        Setting::Temperature(number) => format!("temperature {}", number_alone(*number, 4)),
+        Setting::Scale(Scale::Number(number)) => format!("scale {}", number_alone(*number, 4)),
+        Setting::Scale(_) => "another scale".to_string(),
+        Setting::Mask(_) => format!("mask: {}", setting(state, Knob::Mask)),
+        Setting::Positions(_) => format!("positions: {}", setting(state, Knob::Positions)),
     }));
-    all.extend(changes.mask.map(|_| format!("mask: {}", setting(state, Knob::Mask))));
-    all.extend(changes.positions.map(|_| format!("positions: {}", setting(state, Knob::Positions))));
     if let (Some(recipe), Source::Attend(start)) = (changes.recipe.as_deref(), state.source()) {
         let fields = changed_fields(&start.0, recipe).unwrap_or_default();
         all.extend(fields.iter().map(ChangedField::name));
