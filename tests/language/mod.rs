@@ -422,9 +422,13 @@ fn the_grammar_for_editors_has_every_word_of_the_language() {
 
 #[test]
 fn what_is_not_there_is_no_condition_and_no_beginning() {
-    let (_place, name) = demo("X = [1 2]\n: a\nif X[1,3] > 0: b\n");
-    let error = attn("demo").arg(name).run().err;
-    assert!(error.contains("“b” names X[1,3], which does not exist"), "{error}");
+    for (remark, said) in
+        [("if X[1,3] > 0: b", "X (1×2) has no column 3"), ("if own(): b {X[bta,1]}", "did you mean `bat`?")]
+    {
+        let (_place, name) = file(&format!("attn-demo: 1\ntitle: t\n\nX = [1 2] rows bat\n: a\n{remark}\n"));
+        let error = attn("demo").arg(name).run().err;
+        assert!(error.contains(":6:1: `X[") && error.contains(said), "{error}");
+    }
     let (_place, name) = file("attn-demo: 1\ntitle: t\nbegin: X[3,1]\n\nX = [1 2]\n: a\n");
     let error = attn("demo").arg(name).run().err;
     assert!(error.contains("X[3,1] is no cell of this demo"), "{error}");

@@ -44,8 +44,8 @@ pub(super) struct Teller<'a> {
     pub(super) settings: &'a Settings,
     pub(super) graph: Graph,
     pub(super) steps: Vec<Step>,
-    /// The remarks, and what has a name where they stand. Their conditions are read in the end: they may be about what is defined below.
-    pub(super) claims: Vec<(Claim, Values)>,
+    /// The remarks, where they stand, and what has a name there. Their conditions are read in the end: they may be about what is defined below.
+    pub(super) claims: Vec<(Claim, At, Values)>,
     /// The numbers and words that have names.
     pub(super) values: RefCell<Values>,
     /// The shapes of all matrices of the demo itself, where the user has put in others.

@@ -141,7 +141,7 @@ impl Teller<'_> {
                     let (condition, text) = (condition.clone(), self.text(text)?);
                     let step = self.steps.len();
                     let claim = Claim { step, condition, text, is_heading: *instead, shown: false };
-                    self.claims.push((claim, self.values.borrow().clone()));
+                    self.claims.push((claim, line.at, self.values.borrow().clone()));
                 }
                 kind => step.shown.extend(self.items(kind)?),
             }

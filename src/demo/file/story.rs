@@ -4,7 +4,7 @@ use super::names::*;
 use crate::demo::SEED;
 use crate::explore::{Source, State};
 use crate::graph::{Graph, Node};
-use crate::story::condition::{GraphNumbers, Numbers, holds, missing};
+use crate::story::condition::{GraphNumbers, Numbers, holds, missing, part};
 use crate::story::{Digits, StepItem, Story, fill};
 use crate::text::nearest;
 
@@ -14,7 +14,7 @@ impl Teller<'_> {
     /// # Errors
     /// If the user set a node that the demo does not have, or has but computes, or changes what cannot be
     /// changed; or if a sentence names a cell that does not exist.
-    pub(super) fn finish(self, title: &str, digits: Digits) -> Result<Story> {
+    pub(super) fn finish(mut self, title: &str, digits: Digits) -> Result<Story> {
         let Settings { set, assignments, removed, .. } = self.settings;
         let is_put_in = |name: &String| match self.graph.find(name).map(|id| &self.graph[id].op) {
             Some(Op::Given(origin)) => matches!(origin, Origin::User(_)),
@@ -23,19 +23,20 @@ impl Teller<'_> {
         if let Some(name) = set.keys().find(|name| !is_put_in(name)) {
             return Err(not_given(&self.graph, name));
         }
-        let (mut graph, mut steps) = (self.graph, self.steps);
-        let mut claims: Vec<Claim> = self.claims.into_iter().map(|(claim, _)| claim).collect();
+        let (mut steps, mut claims) = (std::mem::take(&mut self.steps), Vec::new());
         if !assignments.is_empty() || !removed.is_empty() {
-            let state = State::new(Source::steps(graph))?.with_assignments(assignments, removed)?;
-            graph = state.graph().clone();
+            let state = State::new(Source::steps(self.graph))?.with_assignments(assignments, removed)?;
+            self.graph = state.graph().clone();
             // A table of words may tell of the numbers before.
             steps.iter_mut().for_each(|step| step.shown.retain(|shown| !matches!(shown, StepItem::Table(_))));
         }
-        for claim in &mut claims {
-            say(&graph, claim, &mut steps[claim.step])?;
+        for (mut claim, at, _) in std::mem::take(&mut self.claims) {
+            let step = &mut steps[claim.step];
+            say(&self.graph, &mut claim, step).map_err(|error| self.placed(error, at))?;
+            claims.push(claim);
         }
         number_planes(&mut steps);
-        Ok(Story { digits, claims, ..Story::of_steps(title, graph, steps) })
+        Ok(Story { digits, claims, ..Story::of_steps(title, self.graph, steps) })
     }
 
     /// Reads the conditions of remarks, which may be about matrices that are defined below them.
@@ -44,7 +45,7 @@ impl Teller<'_> {
     /// At what is no condition.
     pub(super) fn read_conditions(&mut self) -> Result<()> {
         let mut claims = std::mem::take(&mut self.claims);
-        for (claim, values) in &mut claims {
+        for (claim, _, values) in &mut claims {
             let before = self.values.replace(std::mem::take(values));
             claim.condition = self.condition(&claim.condition)?;
             self.values.replace(before);
@@ -61,12 +62,8 @@ impl Teller<'_> {
 fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
     // With the user's numbers a row or a name may be missing; the claim is then left out.
     let is_own = GraphNumbers(graph, SEED).is_own(&[])?;
-    if is_own && let Some(address) = missing(&claim.condition, graph) {
-        let error = Error::new(format!(
-            "the condition of “{}” names {address}, which does not exist",
-            clip(&claim.text)
-        ));
-        return Err(error.help("look at the names of rows and columns, and at their case"));
+    if is_own && let Some(error) = missing(&claim.condition, graph) {
+        return Err(error);
     }
     if !holds(&claim.condition, graph, SEED) {
         return Ok(());
@@ -77,9 +74,7 @@ fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
         (Ok(text), _) if claim.is_heading => step.text = text,
         (Ok(text), Some(before)) => *before = format!("{before} {text}"),
         (Ok(text), none) => *none = Some(text),
-        (Err(address), _) if is_own => {
-            return Err(Error::new(format!("a sentence of this demo names {address}, which does not exist")));
-        }
+        (Err(address), _) if is_own => return part(graph, &address).map(|_| ()),
         (Err(_), _) => return Ok(()),
     }
     claim.shown = true;

@@ -109,13 +109,11 @@ pub fn holds(condition: &Expression, graph: &Graph, seed: u32) -> bool {
     matches!(truth(condition, &GraphNumbers(graph, seed), 0), Ok(true))
 }
 
-/// The first address that a condition reads and that does not exist, if there is one.
-pub fn missing(condition: &Expression, graph: &Graph) -> Option<String> {
+/// The error of the first address that a condition reads and that does not exist, if there is one.
+pub fn missing(condition: &Expression, graph: &Graph) -> Option<Error> {
     let mut missing = None;
     condition.clone().each(&mut |kind| match kind {
-        Kind::Reference { address, .. } if missing.is_none() && part(graph, address).is_err() => {
-            missing = Some(address.clone());
-        }
+        Kind::Reference { address, .. } if missing.is_none() => missing = part(graph, address).err(),
         _ => {}
     });
     missing
