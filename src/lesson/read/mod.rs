@@ -256,8 +256,8 @@ impl<'a> Reader<'a> {
         let folded = question.folded;
         let question = question.finish(&mut self.faults);
         if folded || question.kind.is_graded() {
-            let what = if folded { "this answer is never closed" } else { "this question has no answer" };
-            let what = format!("`{}` is {what} before line {}", question.id, self.line);
+            let what = if folded { "an answer that is not closed" } else { "no answer" };
+            let what = format!("`{}` has {what} before line {}", question.id, self.line);
             let help = "write the folded answer: <details>, <summary>Answer</summary>, an empty line, the answer, </details>";
             self.faults.add(question.line, what, help);
         }
