@@ -6,26 +6,28 @@
 
 mod mistakes;
 
-use std::io::Write;
-
 use attn_story::live::{Exercise, Opening};
 use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use serde::Deserialize;
 
 use crate::demo::{Demo, GlossaryTerm, Topic, demos_by_topic, glossary};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::lesson::export::{Answers, Handout, LIVE_SCRIPT, LIVE_STYLE, html_main, length};
+use crate::lesson::hand_in::packed;
 use crate::lesson::{Lesson, ROUTES, Run, Runner, as_live_page, built_in};
 use crate::render::html_page::{
     DataPlace, escaped, main_of, site_page, site_program, site_script, site_style, with_data_placed,
 };
-use crate::render::{Screen, base64, page_program};
+use crate::render::{Screen, page_program};
 use crate::text::quoted;
 
-pub use mistakes::{EXERCISES, Example, MistakenResult, mistaken_results};
+pub use mistakes::{Example, MistakenResult, mistaken_results};
 
 const STYLE: &str = include_str!("site/site.css");
+/// The way to the other pages, above each.
+const NAV: &str = include_str!("site/nav.html");
+const FRONT: &str = include_str!("site/front.html");
 
 /// The packed data of a page's first stories stand in the page up to this length. Of further ones those that are not
 /// [`SMALL`] stand in a file of their own, which is read when the story comes into sight.
@@ -33,6 +35,23 @@ const MOST_INSIDE: usize = 24 << 10;
 
 /// Data that are not worth a file.
 const SMALL: usize = 3 << 10;
+
+/// An exercise of the site.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SiteExercise {
+    /// Its title on the page where numbers are checked; one of the page of mistakes has none.
+    pub title: Option<&'static str>,
+    /// What is typed behind `attn attend`.
+    pub typed: &'static str,
+    /// The step that is asked for, where numbers are checked.
+    pub step: Option<&'static str>,
+}
+
+/// All exercises: `data/site_exercises.toml`.
+pub fn exercises() -> Vec<SiteExercise> {
+    attn_core::data_file::entries(include_str!("../data/site_exercises.toml"))
+}
 
 /// A lesson of a site, and what runs its commands.
 pub struct SiteLesson<'a> {
@@ -154,7 +173,7 @@ impl Site<'_> {
         let mut large = Vec::new();
         let mut inside = 0;
         let main = with_data_placed(&without_sums(&main), |json| {
-            let packed = packed(json);
+            let packed = packed(json.as_bytes(), Compression::default());
             if packed.len() <= SMALL || inside + packed.len() <= MOST_INSIDE {
                 inside += packed.len();
                 return DataPlace::Packed(packed);
@@ -184,27 +203,9 @@ fn without_sums(html: &str) -> String {
     html.split_inclusive("</article>").map(shown).collect()
 }
 
-/// The data of a story, compressed as zlib does, in base64.
-fn packed(json: &str) -> String {
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
-    let bytes = packed.write_all(json.as_bytes()).and_then(|()| packed.finish());
-    let bytes = bytes.expect("writing to memory does not fail");
-    base64(&bytes)
-}
-
 /// A page with the way to the other pages above it.
 fn page(title: &str, root: &str, main: &str) -> String {
-    let link = |to: &str, name: &str| format!("<a href=\"{root}{to}\">{name}</a>");
-    let ways = [
-        link("index.html", "attn"),
-        link("index.html#lessons", "Lessons"),
-        link("index.html#demos", "Demos"),
-        link("check.html", "Check my numbers"),
-        link("glossary.html", "Glossary"),
-        link("mistakes.html", "Mistakes"),
-    ];
-    let ways = format!("<nav class=\"site\" aria-label=\"Site\">{}</nav>\n", ways.join("\n"));
-    site_page(title, root, &format!("{ways}{main}"))
+    site_page(title, root, &format!("{}{main}", NAV.replace("{root}", root)))
 }
 
 fn next_page(link: Option<String>) -> String {
@@ -213,31 +214,19 @@ fn next_page(link: Option<String>) -> String {
 
 // The front page.
 
-const OPENING: &str = "\
-<header class=\"front\">
-<h1>Attention, every number</h1>
-<p>What a transformer computes when it attends, on matrices small enough to check by hand. Point at a number to see what made
-it; change one, and everything follows.</p>
-<p>Begin with <a href=\"lessons/0-tour.html\">the tour</a>: ten minutes, from two words to many heads.</p>
-</header>
-";
-
 fn front(own: &[SiteLesson<'_>], added: &Added<'_>) -> String {
-    let mut out = OPENING.to_string();
-    let mut section = |heading: &str, content: String| {
-        out.push_str(&format!("<section>\n{heading}\n{content}</section>\n"));
-    };
+    let mut class = String::new();
     if !added.lessons.is_empty() {
-        section("<h2>Lessons of this class</h2>", lessons("class", 1, &added.lessons));
+        let lessons = lessons("class", 1, &added.lessons);
+        class.push_str(&format!("<section>\n<h2>Lessons of this class</h2>\n{lessons}</section>\n"));
     }
     if !added.demos.is_empty() {
         let entry = |demo: &SiteDemo<'_>| {
             format!("<a href=\"class/{}.html\">{}</a>", in_address(&demo.name), escaped(&demo.title))
         };
-        section("<h2>Demos of this class</h2>", entries(added.demos.iter().map(entry)));
+        let demos = entries(added.demos.iter().map(entry));
+        class.push_str(&format!("<section>\n<h2>Demos of this class</h2>\n{demos}</section>\n"));
     }
-    let routes = format!("<p class=\"dim\">{}.</p>\n", escaped(ROUTES));
-    section("<h2 id=\"lessons\">Lessons</h2>", routes + &lessons("lessons", 0, own));
     let topic = |topic: &Topic| {
         let of_topic = demos_by_topic().into_iter().filter(|demo| demo.place.topic == *topic);
         let entry =
@@ -245,17 +234,13 @@ fn front(own: &[SiteLesson<'_>], added: &Added<'_>) -> String {
         format!("<div>\n<h3>{}</h3>\n{}</div>\n", escaped(topic.title()), entries(of_topic.map(entry)))
     };
     let topics: String = Topic::ALL.iter().map(topic).collect();
-    section("<h2 id=\"demos\">Demos</h2>", format!("<div class=\"topics\">\n{topics}</div>\n"));
-    section("<h2>To check and to look up</h2>", entries(TO_LOOK_UP.map(str::to_string)));
-    out
+    // What a class has written comes last: it may contain braces.
+    FRONT
+        .replace("{routes}", &escaped(ROUTES))
+        .replace("{lessons}", &lessons("lessons", 0, own))
+        .replace("{topics}", &topics)
+        .replace("{class}", &class)
 }
-
-/// The other pages, on the front page.
-const TO_LOOK_UP: [&str; 3] = [
-    "<a href=\"check.html\">Check my numbers</a> paste what your own code printed, and read what went wrong",
-    "<a href=\"glossary.html\">Glossary</a> the terms of the field, with formulas",
-    "<a href=\"mistakes.html\">Mistakes</a> what goes wrong when attention is computed, and how it looks",
-];
 
 /// A list of the front page.
 fn entries(all: impl IntoIterator<Item = String>) -> String {
@@ -295,26 +280,13 @@ fn in_address(name: &str) -> String {
 
 // The page of exercises.
 
-/// The exercises of the page: a title, what is typed behind `attn attend`, and the step that is asked for.
-const TO_CHECK: [(&str, &str, &str); 6] = [
-    ("Attention of three words", "--words 'bat cave racket'", "O"),
-    ("The causal mask", "--random 4,4 --seed 1 --causal", "O"),
-    ("Two heads", "--random 4,4 --seed 2 --heads 2 --causal", "O"),
-    (
-        "Grouped queries",
-        "--q '1 0 2 1; 0 1 1 2; 1 1 0 1' --k '1 2; 0 1; 2 1' --v '1 0; 0 2; 1 1' --heads 2 --kv-heads 1",
-        "O",
-    ),
-    ("Rotary positions", "--random 4,4 --seed 3 --position rope --causal", "S"),
-    ("The gradient of the sum of O", "--random 3,2 --seed 4 --gradient ones", "dW_Q"),
-];
-
 fn check_page(run: &Run<'_>) -> Result<String> {
     let mut out = String::from(
         "<h1>Check my numbers</h1>\n<p>Compute an exercise with your own code, and paste what it printed: the array, a list of lists, a table, \
          or JSON. Any step can be checked. Nothing leaves this page.</p>\n",
     );
-    for (title, typed, step) in TO_CHECK {
+    for SiteExercise { title, typed, step } in exercises() {
+        let (Some(title), Some(step)) = (title, step) else { continue };
         let words = shlex::split(&format!("attend {typed}")).unwrap_or_default();
         let ran = run(&as_live_page(&words), Screen::plain(80));
         let shown = Opening::all_in(&ran.out).into_iter().next();

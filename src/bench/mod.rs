@@ -5,6 +5,7 @@
 
 mod problem;
 
+use std::array;
 use std::time::{Duration, Instant};
 
 use super::error::Result;
@@ -42,12 +43,12 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// From the seconds of each run; `None` of none.
-    fn of(mut seconds: Vec<f64>, other_busy: Option<f64>) -> Option<Timing> {
+    /// From the seconds of each run, of which there is at least one.
+    fn of(mut seconds: Vec<f64>, other_busy: Option<f64>) -> Timing {
         seconds.sort_by(f64::total_cmp);
-        let (runs, least) = (seconds.len(), *seconds.first()?);
+        let runs = seconds.len();
         let median = 0.5 * (seconds[(runs - 1) / 2] + seconds[runs / 2]);
-        Some(Timing { median, least, runs, other_busy })
+        Timing { median, least: seconds[0], runs, other_busy }
     }
 }
 
@@ -80,30 +81,22 @@ fn time_in_turns<const N: usize>(
         }
         Ok(seconds)
     };
-    let (begin, ticks) = (Instant::now(), Ticks::now());
-    let first = turn()?;
-    let took: f64 = first.iter().sum();
-    let others = |earlier: Option<Ticks>| Ticks::now()?.others_since(&earlier?);
-    let once = |other_busy| first.map(|first| Timing { median: first, least: first, runs: 1, other_busy });
-    if took > 4.0 * budget.as_secs_f64() {
-        return Ok(once(others(ticks)));
+    let (mut begin, mut ticks) = (Instant::now(), Ticks::now());
+    let mut turns = vec![turn()?];
+    let took: f64 = turns[0].iter().sum();
+    if took <= 4.0 * budget.as_secs_f64() {
+        while begin.elapsed() < (budget / 4).min(Duration::from_millis(500)) {
+            turn()?;
+        }
+        (begin, ticks, turns) = (Instant::now(), Ticks::now(), Vec::new());
+        let fewest = if took > budget.as_secs_f64() { 1 } else { MIN_RUNS };
+        while turns.len() < fewest || (begin.elapsed() < budget && turns.len() < MAX_RUNS) {
+            turns.push(turn()?);
+        }
     }
-    while begin.elapsed() < (budget / 4).min(Duration::from_millis(500)) {
-        turn()?;
-    }
-    let (begin, ticks) = (Instant::now(), Ticks::now());
-    let fewest = if took > budget.as_secs_f64() { 1 } else { MIN_RUNS };
-    let mut turns: Vec<[f64; N]> = Vec::new();
-    while turns.len() < fewest || (begin.elapsed() < budget && turns.len() < MAX_RUNS) {
-        turns.push(turn()?);
-    }
-    let other_busy = if begin.elapsed() > TELLING { others(ticks) } else { None };
-    let mut timings = once(other_busy);
-    for (at, timing) in timings.iter_mut().enumerate() {
-        let seconds = turns.iter().map(|turn| turn[at]).collect();
-        *timing = Timing::of(seconds, other_busy).unwrap_or(*timing);
-    }
-    Ok(timings)
+    let others = || Ticks::now()?.others_since(&ticks?);
+    let other_busy = if begin.elapsed() > TELLING { others() } else { None };
+    Ok(array::from_fn(|at| Timing::of(turns.iter().map(|turn| turn[at]).collect(), other_busy)))
 }
 
 /// What was measured of runs of one shape.
@@ -164,15 +157,6 @@ pub struct Growth {
     pub most_bytes: u64,
 }
 
-/// One size on one way.
-#[derive(Clone, Copy, Debug)]
-pub struct Point {
-    /// The length of the sequence.
-    pub n: usize,
-    /// The result.
-    pub measured: Measurement,
-}
-
 /// The result of a measurement, or the reason why there is none.
 #[derive(Clone, Copy, Debug)]
 pub enum Measurement {
@@ -184,46 +168,46 @@ pub enum Measurement {
     TooLarge(u64),
 }
 
+impl Measurement {
+    /// The run, if there was one.
+    pub fn run(&self) -> Option<&Run> {
+        match self {
+            Measurement::Done(run) => Some(run),
+            _ => None,
+        }
+    }
+}
+
 impl Growth {
-    /// The point of one size. `shorter` are the points before it, on the same way.
+    /// The measurement of one size. `shorter` are those before it, on the same way.
     ///
     /// # Errors
     /// If this processor lacks `machine.simd`.
-    pub fn point<T: Kernels>(&self, way: Method, n: usize, shorter: &[Point]) -> Result<Point> {
-        let measured = match self.refused(way, n, shorter) {
-            Some(refused) => refused,
-            None => Measurement::Done(self.taken::<T>(way, self.shape(n))?),
-        };
-        Ok(Point { n, measured })
-    }
-
-    /// The problem of one size.
-    pub fn shape(&self, n: usize) -> Shape {
-        let Growth { width, causal, .. } = *self;
-        Shape { heads: 1, key_value_heads: 1, queries: n, keys: n, width, causal }
-    }
-
-    fn refused(&self, way: Method, n: usize, shorter: &[Point]) -> Option<Measurement> {
+    pub fn measured<T: Kernels>(
+        &self,
+        way: Method,
+        n: usize,
+        shorter: &[Measurement],
+    ) -> Result<Measurement> {
+        let shape = self.shape(n);
         let matrices = if way == Method::Steps { MAX_MATRICES } else { 0 };
-        let bytes = matrices * (n * n * size_of::<f64>()) as u128 + Problem::<f64>::bytes(self.shape(n));
+        let bytes = matrices * (n * n * size_of::<f64>()) as u128 + Problem::<f64>::bytes(shape);
         if bytes > u128::from(self.most_bytes) {
-            return Some(Measurement::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
+            return Ok(Measurement::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
         }
-        let seconds = |point: &Point| match point.measured {
-            Measurement::Done(run) => Some(run.timing.median * ((n / point.n) * (n / point.n)) as f64),
-            _ => None,
-        };
-        let seconds = shorter.iter().rev().find_map(seconds)?;
-        (seconds > self.longest.as_secs_f64()).then_some(Measurement::TooLong(seconds))
-    }
-
-    fn taken<T: Kernels>(&self, way: Method, shape: Shape) -> Result<Run> {
+        if let Some(run) = shorter.iter().rev().find_map(Measurement::run) {
+            let times = n / run.shape.keys;
+            let seconds = run.timing.median * (times * times) as f64;
+            if seconds > self.longest.as_secs_f64() {
+                return Ok(Measurement::TooLong(seconds));
+            }
+        }
         if way == Method::Fused {
             let mut problem = Problem::<T>::drawn(shape)?;
             let used = problem.attend(self.machine)?;
             let max_error = Some(problem.max_error()?);
             let timing = time(self.each, || problem.attend(self.machine).map(drop))?;
-            return Ok(Run { shape, dtype: T::NAME, timing, used, max_error });
+            return Ok(Measurement::Done(Run { shape, dtype: T::NAME, timing, used, max_error }));
         }
         let [q, k, v] = Problem::<f64>::drawn(shape)?.exact(0)?;
         let mut used = Resources { extra_bytes: 0, threads: 1 };
@@ -235,7 +219,13 @@ impl Growth {
             used.extra_bytes = formed.extra_bytes;
             Ok(())
         })?;
-        Ok(Run { shape, dtype: f64::NAME, timing, used, max_error: None })
+        Ok(Measurement::Done(Run { shape, dtype: f64::NAME, timing, used, max_error: None }))
+    }
+
+    /// The problem of one size.
+    pub fn shape(&self, n: usize) -> Shape {
+        let Growth { width, causal, .. } = *self;
+        Shape { heads: 1, key_value_heads: 1, queries: n, keys: n, width, causal }
     }
 }
 
@@ -285,30 +275,20 @@ impl ShapeMeasurement {
         let before = multiply_add_rate::<T>(busy, aside)?;
         let timing = time(budget, || problem.attend(machine).map(drop))?;
         let peak = before.max(multiply_add_rate::<T>(busy, aside)?);
-        let is_decode = shape.queries < MIN_QUERIES_FOR_TILES;
-        let reading = if is_decode { Some(ReadRates::of(&problem, machine, &timing, aside)?) } else { None };
+        let mut reading = None;
+        if shape.queries < MIN_QUERIES_FOR_TILES {
+            let arrays = problem.keys_and_values();
+            let bytes = arrays.iter().map(|numbers| size_of_val(*numbers)).sum::<usize>();
+            let alone = read_rate(machine, &arrays, aside)?;
+            let mut memory = None;
+            if memory_limit() > BEYOND_CACHES as u64 {
+                let numbers = vec![T::ONE; BEYOND_CACHES / size_of::<T>()];
+                memory = Some(read_rate(machine, &[&numbers], aside.max(READING))?);
+            }
+            reading = Some(ReadRates { fused: bytes as f64 / timing.median, alone, memory });
+        }
         let run = Run { shape, dtype: T::NAME, timing, used, max_error };
         Ok(ShapeMeasurement { run, machine, peak, reading })
-    }
-}
-
-impl ReadRates {
-    fn of<T: Kernels>(
-        problem: &Problem<T>,
-        machine: Machine,
-        timing: &Timing,
-        aside: Duration,
-    ) -> Result<ReadRates> {
-        let arrays = problem.keys_and_values();
-        let bytes = arrays.iter().map(|numbers| size_of_val(*numbers)).sum::<usize>();
-        let alone = read_rate(machine, &arrays, aside)?;
-        let memory = if memory_limit() > BEYOND_CACHES as u64 {
-            let numbers = vec![T::ONE; BEYOND_CACHES / size_of::<T>()];
-            Some(read_rate(machine, &[&numbers], aside.max(READING))?)
-        } else {
-            None
-        };
-        Ok(ReadRates { fused: bytes as f64 / timing.median, alone, memory })
     }
 }
 
@@ -373,15 +353,8 @@ impl ModelMeasurement {
             (None, time(budget, || weights.read(machine))?)
         };
         let flop = tensors.weights_per_token().saturating_mul(2 * tokens as u64);
-        Ok(ModelMeasurement {
-            machine,
-            tokens,
-            forward,
-            flop,
-            decode,
-            weight_bytes: weights.bytes(),
-            reading,
-        })
+        let weight_bytes = weights.bytes();
+        Ok(ModelMeasurement { machine, tokens, forward, flop, decode, weight_bytes, reading })
     }
 
     /// The bytes a second at which the weights are read.
@@ -433,10 +406,9 @@ mod tests {
 
     #[test]
     fn the_median_of_an_even_number_of_runs_lies_between_the_middle_ones() {
-        let timing = Timing::of(vec![4.0, 1.0, 2.0, 8.0], None).unwrap();
+        let timing = Timing::of(vec![4.0, 1.0, 2.0, 8.0], None);
         assert_eq!((timing.median, timing.least, timing.runs), (3.0, 1.0, 4));
-        assert_eq!(Timing::of(vec![2.0, 1.0, 9.0], None).unwrap().median, 2.0);
-        assert_eq!(Timing::of(Vec::new(), None), None);
+        assert_eq!(Timing::of(vec![2.0, 1.0, 9.0], None).median, 2.0);
     }
 
     #[test]
@@ -493,7 +465,7 @@ mod tests {
     #[test]
     fn memory_grows_quadratically_linearly_or_not_by_path() {
         let growth = growth();
-        let both = |way| [64, 128].map(|n| bytes(growth.point::<f32>(way, n, &[]).unwrap().measured));
+        let both = |way| [64, 128].map(|n| bytes(growth.measured::<f32>(way, n, &[]).unwrap()));
         assert_eq!(both(Method::Steps), [3 * 64 * 64 * 8, 3 * 128 * 128 * 8]);
         assert_eq!(both(Method::Loop), [3 * 64 * 8, 3 * 128 * 8]);
         let fused = both(Method::Fused);
@@ -506,18 +478,16 @@ mod tests {
         let timing = Timing { median: 2.0, least: 2.0, runs: 1, other_busy: None };
         let used = Resources { extra_bytes: 0, threads: 1 };
         let run = Run { shape: growth.shape(64), dtype: "f64", timing, used, max_error: None };
-        let taken = Measurement::Done(run);
-        let shorter =
-            [Point { n: 64, measured: taken }, Point { n: 128, measured: Measurement::TooLong(8.0) }];
-        let longer = growth.point::<f32>(Method::Loop, 256, &shorter).unwrap().measured;
+        let shorter = [Measurement::Done(run), Measurement::TooLong(8.0)];
+        let longer = growth.measured::<f32>(Method::Loop, 256, &shorter).unwrap();
         assert!(matches!(longer, Measurement::TooLong(32.0)), "{longer:?}");
         growth.most_bytes = 6 * 256 * 256 * 8;
-        let larger = growth.point::<f32>(Method::Steps, 256, &[]).unwrap().measured;
+        let larger = growth.measured::<f32>(Method::Steps, 256, &[]).unwrap();
         assert!(matches!(larger, Measurement::TooLarge(bytes) if bytes > growth.most_bytes), "{larger:?}");
         // The fused path forms no matrices.
-        assert!(bytes(growth.point::<f32>(Method::Fused, 256, &[]).unwrap().measured) > 0);
+        assert!(bytes(growth.measured::<f32>(Method::Fused, 256, &[]).unwrap()) > 0);
         growth.width = usize::MAX;
-        let wide = growth.point::<f32>(Method::Fused, 64, &[]).unwrap().measured;
+        let wide = growth.measured::<f32>(Method::Fused, 64, &[]).unwrap();
         assert!(matches!(wide, Measurement::TooLarge(u64::MAX)), "{wide:?}");
     }
 }

@@ -65,20 +65,7 @@ impl<T: Kernels> Problem<T> {
     /// # Errors
     /// If the shape takes more memory than [`memory_limit`] has.
     pub fn check_memory(shape: Shape) -> Result<()> {
-        Self::fits(shape, memory_limit())
-    }
-
-    /// The memory of inputs, output and the comparison with the exact path.
-    pub(super) fn bytes(shape: Shape) -> u128 {
-        let [queries, keys, output] = shape.numbers();
-        // Keys and values of a head in f64, each once more while it is converted, and four rows of keys for each compared one.
-        let exact = 4 * shape.keys as u128 * (shape.width as u128 + COMPARED_ROWS as u128) * 8;
-        (queries + 2 * keys + output) * size_of::<T>() as u128 + exact
-    }
-
-    /// Checks that they fit into `limit` bytes.
-    fn fits(shape: Shape, limit: u64) -> Result<()> {
-        let bytes = Self::bytes(shape);
+        let (bytes, limit) = (Self::bytes(shape), memory_limit());
         if bytes <= u128::from(limit) {
             return Ok(());
         }
@@ -90,15 +77,12 @@ impl<T: Kernels> Problem<T> {
         Err(memory::too_much(bytes, limit).in_source(shape.to_string()).help(help))
     }
 
-    /// The number of multiplications of the comparison with the exact path.
-    pub(super) fn compared(shape: Shape) -> u128 {
-        let rows = shape.queries.min(COMPARED_ROWS) + 1;
-        3.min(shape.heads) as u128 * rows as u128 * shape.keys as u128 * shape.width as u128
-    }
-
-    /// The shape of the problem.
-    pub fn shape(&self) -> Shape {
-        self.shape
+    /// The memory of inputs, output and the comparison with the exact path.
+    pub(super) fn bytes(shape: Shape) -> u128 {
+        let [queries, keys, output] = shape.numbers();
+        // Keys and values of a head in f64, each once more while it is converted, and four rows of keys for each compared one.
+        let exact = 4 * shape.keys as u128 * (shape.width as u128 + COMPARED_ROWS as u128) * 8;
+        (queries + 2 * keys + output) * size_of::<T>() as u128 + exact
     }
 
     /// Keys and values as they lie in memory.
@@ -313,10 +297,9 @@ mod tests {
     #[test]
     fn a_problem_beyond_the_memory_is_refused_before_anything_is_drawn() {
         let huge = shape(2, 1 << 20, 1 << 40, false);
-        let error = Problem::<f64>::fits(huge, 1 << 30).unwrap_err().to_string();
-        assert!(error.contains("GiB may be used here"), "{error}");
-        assert!(Problem::<f64>::drawn(huge).is_err());
-        assert!(Problem::<f64>::fits(shape(2, 100, 100, true), 1 << 30).is_ok());
+        let error = Problem::<f64>::drawn(huge).unwrap_err().to_string();
+        assert!(error.contains("may be used here"), "{error}");
+        assert!(Problem::<f64>::check_memory(shape(2, 100, 100, true)).is_ok());
     }
 
     #[test]
@@ -508,10 +491,14 @@ pub fn estimate<T: Kernels>(shape: Shape, machine: Machine) -> Result<Option<Dur
     let (attended, _) = timed(|| problem.attend(one))?;
     let (compared, _) = timed(|| problem.max_error())?;
     let share = |large: f64, small: f64| large / small.max(1.0);
-    let rows = |shape: Shape| Problem::<T>::compared(shape) as f64;
+    // The multiplications of the comparison with the exact path.
+    let products = |shape: Shape| {
+        let rows = shape.queries.min(COMPARED_ROWS) + 1;
+        3.min(shape.heads) as f64 * rows as f64 * shape.keys as f64 * shape.width as f64
+    };
     let seconds = drawn * share(numbers(shape) as f64, numbers(small) as f64)
         + 2.0 * attended * share(shape.flop() as f64, small.flop() as f64) / machine.threads.max(1) as f64
-        + compared * share(rows(shape), rows(small));
+        + compared * share(products(shape), products(small));
     Ok(Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)))
 }
 

@@ -15,14 +15,7 @@ use crate::text::{near, nearest, one_of, quoted};
 use crate::{memory, params};
 
 use super::program::{Env, VARIABLE_PREFIX, deepest, typed_value};
-
-/// Commands that need an input, with one that shows what they do.
-const WORKED: [(&str, &[&str]); 4] = [
-    ("attend", &["attend", "--words", "bat cave racket"]),
-    ("softmax", &["softmax", "1", "2", "3"]),
-    ("model", &["model", "words", "the bat sleeps in the cave . it is"]),
-    ("similarity", &["similarity", "bat", "cave", "racket"]),
-];
+use super::texts::text;
 
 /// The command line that is run.
 pub(super) struct CorrectedArgs {
@@ -39,11 +32,11 @@ pub(super) fn meant(args: Vec<OsString>, definitions: &clap::Command) -> Correct
     let with = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
     if let [only] = words[..]
         && args.len() == 1
-        && let Some((_, example)) = WORKED.iter().find(|(command, _)| *command == only)
+        && let Some(example) = text("worked", only)
     {
-        let typed: Vec<String> = example.iter().map(|word| quoted(word).into_owned()).collect();
-        let said = format!("`attn {only}` needs an input. An example: attn {}", typed.join(" "));
-        return CorrectedArgs { args: with(example), said: Some(said) };
+        let said = format!("`attn {only}` needs an input. An example: attn {example}");
+        let args = shlex::split(example).unwrap_or_default().into_iter().map(OsString::from).collect();
+        return CorrectedArgs { args, said: Some(said) };
     }
     let first = match words[..] {
         ["demo", "list", ..] => with(&["demo", "--list"]),
@@ -116,7 +109,7 @@ pub(super) fn plain(message: &str) -> String {
     text.replace("cannot parse integer from empty string", "give a number")
 }
 
-fn text(failed: &clap::Error, kind: ContextKind) -> Option<&str> {
+fn context(failed: &clap::Error, kind: ContextKind) -> Option<&str> {
     match failed.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -129,7 +122,8 @@ fn drop_far_fetched(failed: &mut clap::Error, args: &[OsString], definitions: &c
         let [typed, similar] = [typed, similar].map(|name| name.trim_matches('-'));
         nearest(typed, [similar]).is_some() || typed.len() > 1 && similar.starts_with(typed)
     };
-    let (typed, similar) = (text(failed, ContextKind::InvalidArg), text(failed, ContextKind::SuggestedArg));
+    let (typed, similar) =
+        (context(failed, ContextKind::InvalidArg), context(failed, ContextKind::SuggestedArg));
     if let (Some(typed), Some(similar)) = (typed, similar)
         && !is_near(typed, similar)
     {
@@ -140,7 +134,7 @@ fn drop_far_fetched(failed: &mut clap::Error, args: &[OsString], definitions: &c
         let (_, inner) = deepest(&whole, args);
         failed.insert(ContextKind::Usage, ContextValue::StyledStr(inner.clone().render_usage()));
     }
-    let typed = text(failed, ContextKind::InvalidSubcommand).unwrap_or_default().to_string();
+    let typed = context(failed, ContextKind::InvalidSubcommand).unwrap_or_default().to_string();
     if let Some(ContextValue::Strings(similar)) = failed.remove(ContextKind::SuggestedSubcommand) {
         let kept: Vec<String> = similar.into_iter().filter(|similar| is_near(&typed, similar)).collect();
         if !kept.is_empty() {
@@ -154,7 +148,7 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
     let first = args.first()?.to_str()?;
     match failed.kind() {
         ErrorKind::InvalidSubcommand => {
-            let typed = text(failed, ContextKind::InvalidSubcommand)?;
+            let typed = context(failed, ContextKind::InvalidSubcommand)?;
             if first == "lesson" && args.len() > 1 {
                 Some(of_lessons(typed, definitions))
             } else {
@@ -162,7 +156,7 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
             }
         }
         ErrorKind::UnknownArgument => {
-            let typed = text(failed, ContextKind::InvalidArg)?;
+            let typed = context(failed, ContextKind::InvalidArg)?;
             match first {
                 _ if typed.starts_with('-') => {}
                 "attend" => return Some(words_in_quotes(args)),
@@ -175,22 +169,8 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
                 .flatten()
         }
         ErrorKind::MissingRequiredArgument => {
-            let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
-            let example = match words[..] {
-                ["lesson", "quiz", ..] => "lesson quiz 0-tour",
-                ["lesson", "export", ..] => "lesson export 0-tour -o tour.html",
-                ["lesson", "check", ..] => "lesson check my-lesson.md",
-                ["lesson", "update", ..] => "lesson update my-lesson.md",
-                ["lesson", "new", ..] => "lesson new my-lesson",
-                ["lesson", ..] => "lesson play 0-tour",
-                ["explore", "demo", ..] => "explore demo mask (list the demos with: attn demo)",
-                ["find", ..] => "find softmax",
-                ["completions", ..] => "completions bash",
-                ["softmax", ..] => "softmax 1 2 3",
-                ["tokens", ..] => "tokens FOLDER \"The bat lives in the cave\"",
-                ["similarity", ..] => "similarity bat cave racket",
-                _ => return None,
-            };
+            let second = args.get(1).and_then(|arg| arg.to_str()).unwrap_or_default();
+            let example = text("needed", &format!("{first} {second}")).or_else(|| text("needed", first))?;
             Some(format!("for example: attn {example}"))
         }
         // A number or a word where `explore` has a file.
@@ -199,7 +179,7 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
              attn explore demo weights"
                 .to_string(),
         ),
-        ErrorKind::InvalidValue => match text(failed, ContextKind::InvalidValue)?.to_lowercase().as_str() {
+        ErrorKind::InvalidValue => match context(failed, ContextKind::InvalidValue)?.to_lowercase().as_str() {
             "pdf" | "pptx" | "svg" | "png" => {
                 let page = if first == "lesson" { "--to html" } else { "--format html" };
                 Some(format!("make a page with {page}, open it in a browser, and print it as PDF or take a picture of it"))
@@ -251,22 +231,7 @@ fn words_in_quotes(args: &[OsString]) -> String {
 fn other_command(typed: &str, has_neighbour: bool, definitions: &clap::Command) -> Option<String> {
     let shown = visible(typed);
     let known = match typed.to_lowercase().as_str() {
-        "quiz" => Some("a lesson has a quiz: attn lesson quiz 0-tour".to_string()),
-        "play" => Some("lessons are played: attn lesson play 0-tour".to_string()),
-        "tour" | "start" | "tutorial" | "intro" => Some("take the tour: attn lesson play 0-tour".to_string()),
-        "follow" | "check" | "export" | "update" | "new" | "directives" => {
-            Some(format!("it is a command of lessons: attn lesson {shown}"))
-        }
-        "explain" | "why" => {
-            Some("--explain belongs to a computation: attn softmax 1 2 3 --explain 'A[1,3]'".to_string())
-        }
-        "list" | "ls" | "demos" => Some("list the demos with: attn demo".to_string()),
-        "version" => Some("attn --version".to_string()),
-        "attention" | "attn" => {
-            Some("attn attend --words \"bat cave racket\", or attn demo mask".to_string())
-        }
-        "mistakes" => Some("list the mistakes with: attn diagnose --list".to_string()),
-        "models" => Some("list the models with: attn params".to_string()),
+        name if text("meant", name).is_some() => text("meant", name).map(|hint| hint.replace("{}", &shown)),
         _ if demos().any(|demo| demo.name == typed) => Some(format!("it is a demo: attn demo {shown}")),
         _ if built_in(typed).is_some() => Some(format!("it is a lesson: attn lesson play {shown}")),
         name if params::built_in().iter().any(|model| model.name == name) => {

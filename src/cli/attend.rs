@@ -22,12 +22,12 @@ use crate::text::counted;
 use crate::{input, story};
 
 use super::options::{DTYPES, EditArgs, THREADS, choice, machine, simd_names};
-use super::output::{LiveArgs, OutputArgs};
-use super::presentation::Presentation;
+use super::output::machine_note;
+use super::presentation::{self, Presentation};
 use super::program::{Env, Outcome, Program, Streams};
-use super::selection::{NodeArgs, StepArgs};
-use super::versus::{ReplayedInput, VersusArgs};
-use super::{output, presentation, versus};
+use super::selection::StepArgs;
+use super::texts::examples;
+use super::versus::{ShownArgs, typed_with};
 
 pub(super) use computation::{
     Computation, ComputationArgs, GradientArgs, mask_options, options_of, scale_option,
@@ -39,7 +39,7 @@ pub(super) use mechanisms::position_options;
 /// Give words with --words, tokens as vectors with --x, or queries, keys and values with --q, --k and --v. FILE is a .npy,
 /// .npz, .safetensors, .csv, .tsv or .json file, `-` for standard input, or a matrix typed in place: "1 2; 3 4".
 #[derive(Args, Debug)]
-#[command(after_help = FIRST_EXAMPLES, after_long_help = EXAMPLES)]
+#[command(after_help = examples("attend -h"), after_long_help = examples("attend"))]
 pub(super) struct AttendArgs {
     #[command(flatten)]
     varied: VariedArgs,
@@ -60,32 +60,8 @@ pub(super) struct AttendArgs {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
-    versus: VersusArgs,
-    #[command(flatten)]
-    nodes: NodeArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    live: LiveArgs,
+    shown: ShownArgs,
 }
-
-const FIRST_EXAMPLES: &str = "\
-Examples:
-  attn attend --words \"bat cave racket\"
-  attn attend --words \"bat cave racket\" --causal --only A
-  attn attend --q \"1 0; 0 1\" --k \"1 0; 0 1\" --v \"1 2; 3 4\"";
-
-const EXAMPLES: &str = "\
-Examples:
-  attn attend --words \"bat cave racket\"
-  attn attend --words \"bat cave racket\" --causal --only A
-  attn attend --words \"bat cave racket\" --explain 'A[bat,cave]' --depth 2
-  attn attend --words \"bat cave racket\" --versus \"--scale none\"
-  attn attend --q \"1 0; 0 1\" --k \"1 0; 0 1\" --v \"1 2; 3 4\"
-  attn attend examples/data/bat.json --heads 2 --only A_1,A_2
-  attn attend --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4
-  attn attend --random 4,6 --heads 2 --save O=out.npy
-  attn attend --q q.npy --k k.npy --v v.npy --fast --window 128 --save O=o.npy";
 
 /// The options that `--versus` may change.
 #[derive(Args, Debug)]
@@ -109,29 +85,37 @@ const CONVENTIONS: [(&str, &str, Convention); 2] = [
 impl AttendArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let convention = self.convention;
-        self.live.check(&self.output)?;
-        self.steps.check_options(&self.nodes, self.versus.options().is_some())?;
-        let (mut page, ran) = match self.versus.options() {
+        let ShownArgs { versus, nodes, output, live } = &self.shown;
+        live.check(output)?;
+        self.steps.check_options(nodes, versus.options().is_some())?;
+        let (mut page, ran) = match versus.options() {
             None => {
                 let (story, ran) = self.varied.story(convention, env, streams.input)?;
-                let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
-                (self.steps.page(story, &self.nodes, &self.output, &presentation::whole(program.typed))?, ran)
+                let story = if self.full || output.is_page() { story.unfolded() } else { story };
+                (self.steps.page(story, nodes, output, &presentation::whole(program.typed))?, ran)
             }
-            Some(options) => (self.beside(options, program, convention, (env, streams.input))?, None),
+            Some(options) => {
+                let mut other = typed_with::<AttendArgs, VariedArgs>("attend", program, options)?;
+                other.varied.computation.replace_earlier(&self.varied.computation);
+                let story = |args: &AttendArgs, input: &mut dyn Read| {
+                    args.varied.story(convention, env, input).map(|(story, _)| story)
+                };
+                (self.shown.beside(options, [self, &other], streams.input, story)?, None)
+            }
         };
-        let is_for_people = self.output.look.is_for_people();
+        let is_for_people = output.look.is_for_people();
         page.story.remarks.extend(self.elided(&page).filter(|_| is_for_people));
         // Nothing is written before all that was asked for is known to be there.
         let graph = &page.story.graph;
         for (node, file) in self.savings(graph)? {
             input::save(&to_path(&file), &graph[node].name, input::table(graph, node)?, env.writing)?;
         }
-        let (style, headed) = (self.live.style(&self.output, env, convention), page.headed);
-        let presentation = Presentation::of("attend", program, (&self.steps, &self.output), style);
+        let (style, headed) = (self.shown.style(env, convention), page.headed);
+        let presentation = Presentation::of("attend", program, (&self.steps, output), style);
         let pages = vec![page];
         let code = presentation.show(&pages, env, streams)?;
         if let Some(ran) = ran.filter(|_| is_for_people && headed) {
-            output::machine_note(&ran, &style, env, streams);
+            machine_note(&ran, &style, env, streams);
         }
         Ok(Outcome::of_pages(code, pages))
     }
@@ -146,23 +130,6 @@ impl AttendArgs {
         (graph.is_fused() && self.save.is_empty()).then(|| {
             format!("Only the edges of large matrices are shown. All of {name}: --save {name}=out.npy")
         })
-    }
-
-    /// The comparison with the computation under further options.
-    fn beside(
-        &self,
-        options: &str,
-        program: &Program<'_>,
-        convention: Convention,
-        (env, input): (&Env, &mut dyn Read),
-    ) -> Result<Page> {
-        let mut other = versus::typed_with::<AttendArgs, VariedArgs>("attend", program, options)?;
-        other.varied.computation.replace_earlier(&self.varied.computation);
-        let mut input = ReplayedInput::new(input);
-        let (base, _) = self.varied.story(convention, env, &mut input.first())?;
-        let other = other.varied.story(convention, env, &mut input.again());
-        let (other, _) = other.map_err(versus::in_versus)?;
-        versus::page(base, other, options, &self.nodes.names(), self.output.digits.precision)
     }
 
     /// The nodes and files of `--save`; checked: each node has numbers, and each ending is known.

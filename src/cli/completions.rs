@@ -18,24 +18,19 @@ use crate::params;
 
 use super::Streams;
 use super::program::Program;
+use super::texts::examples;
 
 /// Print a completion script for your shell
 ///
 /// It completes commands, options, and the names of demos, lessons, models, mistakes, terms and nodes; in elvish and powershell
 /// only commands and options.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("completions"))]
 pub(super) struct CompletionsArgs {
     /// The shell: bash, zsh, fish, elvish or powershell
     #[arg(value_enum)]
     shell: Shell,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn completions bash > ~/.local/share/bash-completion/completions/attn
-  attn completions zsh > ~/.zfunc/_attn
-  attn completions fish > ~/.config/fish/completions/attn.fish";
 
 impl CompletionsArgs {
     pub(super) fn run(&self, program: &Program<'_>, streams: &mut Streams<'_>) -> Result<()> {

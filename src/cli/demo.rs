@@ -16,18 +16,18 @@ use crate::story::{Digits, Story};
 use crate::text::{counted, quoted};
 
 use super::options::{WithoutArgs, first_given};
-use super::output::{Group, LiveArgs, OutputArgs};
-use super::presentation::Presentation;
+use super::output::{self, Group};
+use super::presentation::{self, Presentation};
 use super::program::{Env, Outcome, Program, Streams};
-use super::selection::{NodeArgs, StepArgs};
-use super::versus::{ReplayedInput, VersusArgs};
-use super::{output, presentation, versus};
+use super::selection::StepArgs;
+use super::texts::examples;
+use super::versus::{ShownArgs, another_command, typed_with};
 
 /// Small computations, each showing one idea step by step
 ///
 /// Without a name it lists the demos by what they help to understand, the easiest first.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("demo"))]
 pub(super) struct DemoArgs {
     /// Names of demos, or files such as mine.attn; without one, the list
     #[arg(value_name = "NAME")]
@@ -55,13 +55,7 @@ pub(super) struct DemoArgs {
     #[arg(long, conflicts_with = "precision")]
     as_printed: bool,
     #[command(flatten)]
-    versus: VersusArgs,
-    #[command(flatten)]
-    nodes: NodeArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    live: LiveArgs,
+    shown: ShownArgs,
 }
 
 /// The numbers that a demo computes with.
@@ -80,19 +74,6 @@ pub(super) struct NumberArgs {
     seed: Option<u32>,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  attn demo                                list all demos
-  attn demo mask                           scores, mask, weights, result
-  attn demo mask --full                    every given matrix too
-  attn demo mask --as-printed              the digits that the text prints
-  attn demo mask --steps 2-3               some of the steps; --step 3 for one
-  attn demo mask --brief                   one sentence and one result per step
-  attn demo mask --versus '--seed 1'       what changes with other numbers
-  attn demo online --set block=4           with your own number
-  attn demo new mine.attn                  your own: write, check, show it
-  attn demo context --explain 'A_cave[1,2]'";
-
 impl DemoArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         match &self.names[..] {
@@ -107,13 +88,14 @@ impl DemoArgs {
             }
             _ => {}
         }
+        let ShownArgs { versus, nodes, output, live } = &self.shown;
         let chosen = self.chosen(env, streams.input)?;
         let changes = first_given(&[
-            ("--versus", self.versus.options().is_some()),
+            ("--versus", versus.options().is_some()),
             ("--set", !self.numbers.set.is_empty()),
             ("--without", !self.numbers.without.heads().is_empty()),
         ]);
-        let shown = (!self.nodes.only.is_empty()).then_some("--only").or(self.nodes.explain.given_option());
+        let shown = (!nodes.only.is_empty()).then_some("--only").or(nodes.explain.given_option());
         if let Some(option) = changes.or(self.steps.wants_one()).or(shown).filter(|_| chosen.len() != 1) {
             return Err(wants_one(option, chosen.len()));
         }
@@ -123,20 +105,29 @@ impl DemoArgs {
             }
             return self.lists(env, streams).map(Outcome::from);
         }
-        self.live.check(&self.output)?;
-        self.steps.check_options(&self.nodes, self.versus.options().is_some())?;
-        let pages: Vec<Page> = match (self.versus.options(), &chosen[..]) {
-            (Some(options), [demo]) => vec![self.beside(demo, options, program, (env, streams.input))?],
+        live.check(output)?;
+        self.steps.check_options(nodes, versus.options().is_some())?;
+        let pages: Vec<Page> = match (versus.options(), &chosen[..]) {
+            (Some(options), [demo]) => {
+                let mut other = typed_with::<DemoArgs, NumberArgs>("demo", program, options)?;
+                other.numbers.replace_earlier(self.numbers.set.len());
+                let story = |args: &DemoArgs, input: &mut dyn Read| {
+                    let settings = args.numbers.settings(env, input)?;
+                    let mut stories = args.stories(std::slice::from_ref(demo), &settings)?;
+                    stories.pop().ok_or_else(another_command)
+                };
+                vec![self.shown.beside(options, [self, &other], streams.input, story)?]
+            }
             _ => {
                 let settings = self.numbers.settings(env, streams.input)?;
                 let stories = self.stories(&chosen, &settings)?;
                 let whole = presentation::whole(program.typed);
-                let page = |story: Story| self.steps.page(story, &self.nodes, &self.output, &whole);
+                let page = |story: Story| self.steps.page(story, nodes, output, &whole);
                 stories.into_iter().map(page).collect::<Result<_>>()?
             }
         };
-        let style = self.live.style(&self.output, env, Convention::Rows);
-        let mut presentation = Presentation::of("demo", program, (&self.steps, &self.output), style);
+        let style = self.shown.style(env, Convention::Rows);
+        let mut presentation = Presentation::of("demo", program, (&self.steps, output), style);
         if chosen.len() > 1 {
             let whole = |demo: &AnyDemo| format!("attn demo {}", quoted(demo.name()));
             presentation.wholes = chosen.iter().map(whole).collect();
@@ -153,28 +144,7 @@ impl DemoArgs {
             (by_topic(), "`attn demo --by-document` lists them by text.")
         };
         let closing = format!("`attn demo NAME` shows one. {other}");
-        output::write(&groups, &closing, "demo", &self.output.look, env, streams)
-    }
-
-    /// The demo, and what differs under the further options.
-    fn beside(
-        &self,
-        demo: &AnyDemo,
-        options: &str,
-        program: &Program<'_>,
-        (env, input): (&Env, &mut dyn Read),
-    ) -> Result<Page> {
-        let mut other = versus::typed_with::<DemoArgs, NumberArgs>("demo", program, options)?;
-        other.numbers.replace_earlier(self.numbers.set.len());
-        let mut input = ReplayedInput::new(input);
-        let story = |args: &DemoArgs, input: &mut dyn Read| {
-            let mut stories =
-                args.stories(std::slice::from_ref(demo), &args.numbers.settings(env, input)?)?;
-            stories.pop().ok_or_else(versus::another_command)
-        };
-        let base = story(self, &mut input.first())?;
-        let other = story(&other, &mut input.again()).map_err(versus::in_versus)?;
-        versus::page(base, other, options, &self.nodes.names(), self.output.digits.precision)
+        output::write(&groups, &closing, "demo", &self.shown.output.look, env, streams)
     }
 
     /// The stories of demos. A seed for demos that draw nothing would do nothing.
@@ -198,7 +168,7 @@ impl DemoArgs {
 
     /// The story unfolded, and with the digits that are asked for. A page for a browser has room for everything.
     fn as_asked(&self, story: Story) -> Story {
-        let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
+        let story = if self.full || self.shown.output.is_page() { story.unfolded() } else { story };
         Story { digits: if self.as_printed { Digits::AsNumPy } else { story.digits }, ..story }
     }
 

@@ -30,13 +30,14 @@ use super::options::{EditArgs, StepEditArgs};
 use super::output::{ScreenArgs, ThemeArgs};
 use super::presentation;
 use super::program::{Env, Program, Streams};
+use super::texts::examples;
 
 /// Walk through the matrices with the arrow keys, and change numbers
 ///
 /// The cursor stands on a number. The numbers that it came from are marked, and those that it feeds; Enter goes to an operand, Esc
 /// comes back. Type a number to change a given one: every matrix follows, and u takes it back. ? lists all keys.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
+#[command(after_help = examples("explore"), arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 pub(super) struct ExploreArgs {
     /// A computation that `--format json` has written
     #[arg(value_name = "FILE", required = true)]
@@ -48,17 +49,6 @@ pub(super) struct ExploreArgs {
     #[command(subcommand)]
     of: Option<Explored>,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn explore attend --words \"bat cave racket\" --causal
-  attn explore attend --words \"bat cave racket\" --at 'A[cave,bat]'
-  attn explore demo mask
-  attn explore model words \"the bat sleeps in the cave . it is\" --at L1.A_3
-  attn explore mask.json                     what --format json has written
-  attn explore demo mask --play keys.txt     keys from a file, in real time
-  attn explore demo mask --play keys.txt --cast mask.cast    the same as a recording
-  attn explore demo mask --plain             line by line, for a screen reader";
 
 /// What is explored.
 #[derive(Subcommand, Debug)]

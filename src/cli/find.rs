@@ -16,12 +16,13 @@ use crate::text::{near, one_of, quoted};
 
 use super::output::{self, Group, LookArgs, of_words};
 use super::program::{Env, Program, Streams};
+use super::texts::examples;
 
 /// Search demos, lessons, terms, mistakes, models, examples and options
 ///
 /// Shows every entry that contains all the words. The beginning of a word is enough.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_args(of_words))]
+#[command(after_help = examples("find"), mut_args(of_words))]
 pub(super) struct FindArgs {
     /// What to search for
     #[arg(value_name = "WORD", required = true)]
@@ -32,12 +33,6 @@ pub(super) struct FindArgs {
     #[command(flatten)]
     look: LookArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn find softmax
-  attn find causal mask     both words
-  attn find softmax --all   every entry";
 
 /// The most entries of a kind on a first screen.
 const SHOWN: usize = 5;

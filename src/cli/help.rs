@@ -14,6 +14,7 @@ use crate::text::{ScreenWidth, counted, nearest, quoted};
 use super::attend::mechanisms::MECHANISMS;
 use super::options::simd_names;
 use super::program::{Env, Program, Streams};
+use super::texts::{examples, help_page};
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
@@ -29,38 +30,17 @@ pub(super) struct HelpArgs {
     topic: Vec<String>,
 }
 
-/// The variables that `attn` reads; `{SIMD}` is replaced by the names of the instruction sets.
-const ENVIRONMENT: &str = "\
-Variables that set defaults. An option of the command wins over its variable.
-
-  ATTN_PRECISION   decimals in text, 0 to 17        as --precision
-  ATTN_HEAT        auto, always or never            as --heat
-  ATTN_THEME       auto, dark or light              as --theme
-  ATTN_COLOR       auto, always or never            as --color
-  ATTN_CHARSET     auto, utf8 or ascii              as --charset
-  ATTN_WIDTH       columns of the screen            as --width
-  ATTN_MEMORY      memory, such as 500M or 2G       as --memory
-  ATTN_SIMD        {SIMD}as --simd
-  ATTN_STATE_DIR   the folder that remembers how far a lesson has come
-
-System variables, used if you set neither the option nor the ATTN_ variable:
-  COLUMNS (width), NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and TERM (colours),
-  LC_ALL, LC_CTYPE and LANG (characters)
-
-A lesson looks the same for everybody: its commands see none of these.
-
-  ATTN_PRECISION=2 attn demo mask     two decimals, for a projector
-";
-
 impl HelpArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let words: Vec<&str> = self.topic.iter().map(String::as_str).collect();
         let text = match words[..] {
-            [] => FRONT.to_string(),
-            ["environment" | "variables"] => ENVIRONMENT.replace("{SIMD}", &format!("{:<33}", simd_names())),
+            [] => help_page("front").to_string(),
+            ["environment" | "variables"] => {
+                help_page("environment").replace("{SIMD}", &format!("{:<33}", simd_names()))
+            }
             ["screen" | "output"] => of_screen(program, env),
             ["positions" | "position" | "rope"] => {
-                format!("{}\n\n{ROPE_SCALING}", of_attend(program, env, MECHANISMS, is_mechanism))
+                format!("{}\n\n{}", of_attend(program, env, MECHANISMS, is_mechanism), help_page("positions"))
             }
             _ => of_command(&words, program, env)?,
         };
@@ -68,30 +48,6 @@ impl HelpArgs {
         Ok(())
     }
 }
-
-/// The parameters of `--rope-scaling`, below its options.
-const ROPE_SCALING: &str = "\
---rope-scaling takes one of these, with its parameters:
-  linear:factor=4                          every frequency divided by 4
-  dynamic:factor=2,original=4096           a larger base beyond 4096 tokens
-  llama3:factor=8,low=1,high=4,original=8192
-                                           slow pairs divided, fast ones kept
-  yarn:factor=4,original=4096              the same by the number of the pair,
-                                           sines and cosines times a factor;
-                                           also fast=32, slow=1, truncate=yes,
-                                           attention=, mscale= with mscale-all=
-  longrope:factor=32,original=4096,divisors=FILE
-                                           a divisor for each pair: one row, or
-                                           two: for short and for long texts
-factor is how many times longer texts may get. original is the number of tokens
-of the training. The names in a model's config.json are understood, too.
-
-With fewer queries than keys, the queries take the last positions, and with
---causal-from start the first. T5 does not scale its scores: add --scale none.
-
-  attn attend --words \"the cat sat\" --position rope --causal
-  attn attend --words \"the cat sat\" --sink 0 --window 2 --causal --keep-first 1
-";
 
 /// The options that all commands have that print numbers.
 fn of_screen(program: &Program<'_>, env: &Env) -> String {
@@ -142,35 +98,6 @@ pub(super) fn width(env: &Env) -> usize {
 pub(super) fn written(text: &StyledStr, env: &Env) -> String {
     if env.colour { text.ansi().to_string() } else { text.to_string() }
 }
-
-// The help of `attn` without arguments.
-
-/// The text of `attn`, `attn -h`, `attn --help` and `attn help`; it fits a terminal of 80×24.
-pub(super) const FRONT: &str = "\
-attn computes attention and shows where every number comes from.
-
-Try these first:
-  attn lesson play 0-tour                            a tour, 10 minutes
-  attn demo mask                                     one idea, step by step
-  attn attend --words \"The bat lives in the cave\"    attention over your words
-  attn softmax 1 2 3 --explain 'A[1,3]'              where a number comes from
-  attn find softmax                                  everything about a word
-
-Learn      lesson     play, quiz, export     site        lessons for browsers
-           demo       small computations     glossary    the terms, explained
-Compute    attend     attention over your own words or matrices
-           explore    the same with arrow keys: change a number, see what moves
-           softmax    numbers to weights     similarity  how alike words are
-           params     a model's weights      bench       speed on this machine
-           tokens     a model's tokens       model       a model of your own
-           learn      train a small model in a second, and see what heads learn
-Check      diagnose   find the mistake in your own result
-Reference  find       search everything      examples    data to try things on
-           errata     mistakes in the texts  notation    letters of the texts
-           help       variables and options  man, completions  for your shell
-
-attn COMMAND -h explains a command, attn COMMAND --help explains all of it.
-";
 
 // The layout of `--help`: a line for each option, with longer help below it.
 
@@ -359,7 +286,7 @@ pub(super) fn without_examples(command: &Command) -> (Command, String) {
 
 /// Print the manual page of attn or of one command, or write all pages to a folder
 #[derive(Args, Debug)]
-#[command(after_help = MAN_EXAMPLES)]
+#[command(after_help = examples("man"))]
 pub(super) struct ManArgs {
     /// The command; without one, the page of attn
     #[arg(value_name = "COMMAND", conflicts_with = "write")]
@@ -371,13 +298,6 @@ pub(super) struct ManArgs {
 
 /// The program and its version, for the footer of each page.
 const SOURCE: &str = concat!("attn ", env!("CARGO_PKG_VERSION"));
-
-const MAN_EXAMPLES: &str = "\
-Examples:
-  attn man                            attn(1), shown by man on a terminal
-  attn man lesson play                attn-lesson-play(1)
-  attn man demo > attn-demo.1         a file or a pipe gets the page's source
-  attn man --write ~/.local/share/man/man1";
 
 impl ManArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
@@ -409,7 +329,11 @@ impl ManArgs {
             return Ok(());
         }
         if env.has_screen {
-            let help = if words.is_empty() { FRONT.to_string() } else { of_command(&words, program, env)? };
+            let help = if words.is_empty() {
+                help_page("front").to_string()
+            } else {
+                of_command(&words, program, env)?
+            };
             let command = [&["attn man"], &words[..]].concat().join(" ");
             let text = format!(
                 "{help}\nThe system has no `man` that shows the page here. Its source: {command} > {name}.1\n"

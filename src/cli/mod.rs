@@ -22,6 +22,7 @@ mod selection;
 mod similarity;
 mod site;
 mod softmax;
+mod texts;
 mod tokens;
 mod versus;
 mod word_vectors;
@@ -43,8 +44,8 @@ use crate::terminal::HUNG_UP;
 use crate::text::abridged;
 
 use arguments::has_flag;
-use help::FRONT;
 use program::{Program, check_names, matches};
+use texts::help_page;
 
 pub use program::{Env, Outcome, Streams};
 
@@ -172,7 +173,7 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
 /// Computes attention and shows where every number comes from
 #[derive(Parser, Debug)]
 #[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
-#[command(override_help = FRONT, disable_help_subcommand = true)]
+#[command(override_help = help_page("front"), disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     pub command: Command,

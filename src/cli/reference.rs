@@ -15,13 +15,14 @@ use crate::text::{counted, nearest, quoted};
 
 use super::output::{self, Group, LookArgs, of_words, wrapped};
 use super::program::{Env, Streams};
+use super::texts::examples;
 
 /// Mistakes and contradictions in the five texts
 ///
 /// Each entry quotes the text, and then says what is true. “003, line 97” is line 97 of text 003 as a plain file, where
 /// each paragraph is one line.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_args(of_words))]
+#[command(after_help = examples("errata"), mut_args(of_words))]
 pub(super) struct ErrataArgs {
     /// Only one text: 000 to 004
     #[arg(long, value_name = "NUMBER")]
@@ -32,12 +33,6 @@ pub(super) struct ErrataArgs {
     #[command(flatten)]
     look: LookArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn errata                   all of them
-  attn errata --document 003    of one text
-  attn errata --demo mask       of one demo";
 
 impl ErrataArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
@@ -182,7 +177,7 @@ const OF_MODELS: &[[&str; 4]] = &[
 ///
 /// Each term comes with its formula, the name of its node, and commands that show it.
 #[derive(Args, Debug)]
-#[command(after_help = GLOSSARY_EXAMPLES, mut_args(of_words))]
+#[command(after_help = examples("glossary"), mut_args(of_words))]
 pub(super) struct GlossaryArgs {
     /// A term; without one, the list of all terms
     #[arg(value_name = "TERM")]
@@ -190,12 +185,6 @@ pub(super) struct GlossaryArgs {
     #[command(flatten)]
     look: LookArgs,
 }
-
-const GLOSSARY_EXAMPLES: &str = "\
-Examples:
-  attn glossary                 all terms
-  attn glossary softmax         one term
-  attn glossary causal mask     a term of two words";
 
 impl GlossaryArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
@@ -264,7 +253,7 @@ fn term_row(term: &GlossaryTerm) -> Vec<String> {
 /// Commands find the files from every folder as examples/data/NAME. Write them to a folder of your own to change numbers in
 /// them.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES_OF_EXAMPLES, mut_args(of_words))]
+#[command(after_help = examples("examples"), mut_args(of_words))]
 pub(super) struct ExamplesArgs {
     /// The file to print; without one, the list
     #[arg(value_name = "NAME", conflicts_with = "write")]
@@ -281,14 +270,6 @@ pub(super) struct ExamplesArgs {
 
 /// The command that checks the example results.
 const JUDGED: &str = "attn diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
-
-const EXAMPLES_OF_EXAMPLES: &str = "\
-Examples:
-  attn examples                           the list
-  attn examples bat.json                  print one
-  attn examples --write data              write all of them
-  attn attend examples/data/bat.json      use one
-  attn diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
 
 impl ExamplesArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

@@ -12,16 +12,15 @@ use crate::story::Story;
 use crate::{input, story};
 
 use super::options::choice;
-use super::output::{LiveArgs, OutputArgs};
+use super::output::one_page;
 use super::program::{Env, Outcome, Program, Streams};
-use super::selection::NodeArgs;
-use super::versus::{ReplayedInput, VersusArgs};
+use super::texts::examples;
+use super::versus::{ShownArgs, typed_with};
 use super::word_vectors::{WordArgs, WordVectors};
-use super::{output, versus};
 
 /// Compare words: dot products, cosines, distances
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("similarity"))]
 pub(super) struct SimilarityArgs {
     /// The words, with blanks or commas between them
     #[arg(required = true, value_name = "WORD")]
@@ -29,23 +28,8 @@ pub(super) struct SimilarityArgs {
     #[command(flatten)]
     varied: VariedArgs,
     #[command(flatten)]
-    versus: VersusArgs,
-    #[command(flatten)]
-    nodes: NodeArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    live: LiveArgs,
+    shown: ShownArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn similarity bat cave racket
-  attn similarity \"any words of yours\"
-  attn similarity bat dog --define dog=1,2
-  attn similarity bat dog --define dog=1,2 --versus \"--define dog=2,1\"
-  attn similarity bat cave --explain 'cosine[bat,cave]'
-  attn similarity king queen --embeddings glove.txt.gz --measure cosine";
 
 /// The options that `--versus` may change.
 #[derive(Args, Debug)]
@@ -67,21 +51,18 @@ const MEASURES: [(&str, &str, Measure); 4] = [
 
 impl SimilarityArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        self.live.check(&self.output)?;
-        let page = match self.versus.options() {
-            None => self.nodes.page(self.story(env, streams.input)?, &self.output)?,
+        let ShownArgs { versus, nodes, output, live } = &self.shown;
+        live.check(output)?;
+        let page = match versus.options() {
+            None => nodes.page(self.story(env, streams.input)?, output)?,
             Some(options) => {
-                let mut other =
-                    versus::typed_with::<SimilarityArgs, VariedArgs>("similarity", program, options)?;
+                let mut other = typed_with::<SimilarityArgs, VariedArgs>("similarity", program, options)?;
                 other.varied.replace_earlier(&self.varied);
-                let mut input = ReplayedInput::new(streams.input);
-                let base = self.story(env, &mut input.first())?;
-                let other = other.story(env, &mut input.again()).map_err(versus::in_versus)?;
-                versus::page(base, other, options, &self.nodes.names(), self.output.digits.precision)?
+                let story = |args: &SimilarityArgs, input: &mut dyn Read| args.story(env, input);
+                self.shown.beside(options, [self, &other], streams.input, story)?
             }
         };
-        let style = self.live.style(&self.output, env, Convention::Rows);
-        output::one_page(page, "similarity", &style, env, streams)
+        one_page(page, "similarity", &self.shown.style(env, Convention::Rows), env, streams)
     }
 
     fn story(&self, env: &Env, input: &mut dyn Read) -> Result<Story> {
@@ -92,16 +73,14 @@ impl SimilarityArgs {
         }
         let WordVectors { matrix, origin, notes } =
             self.varied.vectors.vectors(&words, &mut Files::new(input).within(env.reading.clone()))?;
-        let graph = recipes::similarity(matrix, origin, &self.varied.measures())?;
+        let chosen = &self.varied.measure[..];
+        let measures = if chosen.is_empty() { &Measure::ALL } else { chosen };
+        let graph = recipes::similarity(matrix, origin, measures)?;
         Ok(story::similarity(graph, notes))
     }
 }
 
 impl VariedArgs {
-    fn measures(&self) -> Vec<Measure> {
-        if self.measure.is_empty() { Measure::ALL.to_vec() } else { self.measure.clone() }
-    }
-
     /// Keeps the later of options that are given twice: `self` was parsed from both option lists.
     fn replace_earlier(&mut self, earlier: &VariedArgs) {
         self.vectors.replace_earlier(&earlier.vectors);

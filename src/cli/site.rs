@@ -8,13 +8,15 @@ use crate::foreign::{from_os, from_path, to_path, visible};
 use crate::input::{PutOutcome, check_folder, files_ending, put_files, read_text};
 use crate::lesson::check::check;
 use crate::lesson::{BUILT_IN, LONGEST, open};
-use crate::site::{Added, EXERCISES, Example, SiteDemo, SiteLesson, files, mistaken_results};
+use crate::site;
+use crate::site::{Added, Example, SiteDemo, SiteExercise, SiteLesson, files, mistaken_results};
 use crate::terminal::ERASE;
 use crate::text::{counted, quoted};
 
 use super::diagnose::exercise;
 use super::lesson::{TrustArgs, lesson_files};
 use super::program::Program;
+use super::texts::examples;
 use super::{Env, Streams};
 
 /// Write a site for a class: lessons and demos that compute, in a browser
@@ -22,7 +24,7 @@ use super::{Env, Streams};
 /// A front page, all lessons, all demos, the glossary and the mistakes. It works from a folder, a file share or any host, and needs
 /// no network.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("site"))]
 pub(super) struct SiteArgs {
     /// The folder to write
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -36,11 +38,6 @@ pub(super) struct SiteArgs {
     #[arg(long)]
     overwrite: bool,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn site class                  then open class/index.html
-  attn site class --add lessons    with your own lessons";
 
 impl SiteArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
@@ -83,9 +80,9 @@ impl SiteArgs {
             }
         }
         let mut exercises: Vec<Example> = Vec::new();
-        for typed in EXERCISES {
+        for SiteExercise { typed, .. } in site::exercises().iter().filter(|one| one.title.is_none()) {
             let task = exercise(program, typed, "")?;
-            exercises.push(Example { typed: typed.into(), task, result: None });
+            exercises.push(Example { typed: typed.to_string(), task, result: None });
         }
         for one in mistaken_results() {
             let task = exercise(program, &format!("- {}", one.options), &one.inputs.to_string())?;

@@ -1,5 +1,7 @@
 //! `attn softmax`.
 
+use std::io::Read;
+
 use clap::Args;
 
 use crate::attention::Base;
@@ -11,15 +13,14 @@ use crate::story::Story;
 use crate::{read, story};
 
 use super::options::positive;
-use super::output::{LiveArgs, OutputArgs};
+use super::output::one_page;
 use super::program::{Env, Outcome, Program, Streams};
-use super::selection::NodeArgs;
-use super::versus::VersusArgs;
-use super::{output, versus};
+use super::texts::examples;
+use super::versus::{ShownArgs, typed_with};
 
 /// Turn numbers into weights, one column per step
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("softmax"))]
 pub(super) struct SoftmaxArgs {
     /// The scores; -1 and -inf can be typed as they are
     #[arg(required = true, value_name = "NUMBER")]
@@ -27,23 +28,8 @@ pub(super) struct SoftmaxArgs {
     #[command(flatten)]
     varied: VariedArgs,
     #[command(flatten)]
-    versus: VersusArgs,
-    #[command(flatten)]
-    nodes: NodeArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    live: LiveArgs,
+    shown: ShownArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn softmax 1 2 3
-  attn softmax 2.5 -1 -inf                 a hidden score gets weight 0
-  attn softmax 1 2 3 --temperature 0.5     sharper
-  attn softmax 1 2 3 --base 2              powers of 2 instead of powers of e
-  attn softmax 1 2 3 --versus '--temperature 2'
-  attn softmax 1 2 3 --explain 'A[1,3]'    one weight, worked out";
 
 /// The options that `--versus` may change.
 #[derive(Args, Debug)]
@@ -58,41 +44,28 @@ struct VariedArgs {
 
 impl SoftmaxArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        self.live.check(&self.output)?;
-        let page = match self.versus.options() {
+        let ShownArgs { versus, nodes, output, live } = &self.shown;
+        live.check(output)?;
+        let page = match versus.options() {
             None => {
-                let page = self.nodes.page(self.story()?, &self.output)?;
-                let is_whole = self.live.live && page.headed;
-                let computing = is_whole.then(|| self.story_with_temperature()).transpose()?;
+                let page = nodes.page(self.story(false)?, output)?;
+                // On a page that computes, the temperature can be changed also where it is 1.
+                let is_whole = live.live && page.headed;
+                let computing = is_whole.then(|| self.story(true)).transpose()?;
                 Page { computing: computing.map(Box::new), ..page }
             }
             Some(options) => {
-                let other = versus::typed_with::<SoftmaxArgs, VariedArgs>("softmax", program, options)?;
-                let other = other.story().map_err(versus::in_versus)?;
-                versus::page(
-                    self.story()?,
-                    other,
-                    options,
-                    &self.nodes.names(),
-                    self.output.digits.precision,
-                )?
+                let other = typed_with::<SoftmaxArgs, VariedArgs>("softmax", program, options)?;
+                let story = |args: &SoftmaxArgs, _: &mut dyn Read| args.story(false);
+                self.shown.beside(options, [self, &other], streams.input, story)?
             }
         };
-        let style = self.live.style(&self.output, env, Convention::Rows);
-        output::one_page(page, "softmax", &style, env, streams)
+        one_page(page, "softmax", &self.shown.style(env, Convention::Rows), env, streams)
     }
 
-    fn story(&self) -> Result<Story> {
+    /// The story; of a temperature of 1 with its step only where it is `open`.
+    fn story(&self, open: bool) -> Result<Story> {
         let temperature = positive("--temperature", &self.varied.temperature)?;
-        self.story_at((temperature != 1.0).then_some(temperature))
-    }
-
-    /// The story with the step of the temperature, also where that is 1.
-    fn story_with_temperature(&self) -> Result<Story> {
-        self.story_at(Some(positive("--temperature", &self.varied.temperature)?))
-    }
-
-    fn story_at(&self, temperature: Option<f64>) -> Result<Story> {
         let mut scores = Vec::new();
         read::check_commas(&self.numbers.join(" "))?;
         let numbers =
@@ -112,7 +85,7 @@ impl SoftmaxArgs {
         let graph = recipes::softmax(
             Matrix::from_row_major(1, scores.len(), &scores)?,
             Origin::User("the command line".into()),
-            temperature,
+            Some(temperature).filter(|temperature| open || *temperature != 1.0),
             self.varied.base()?,
         )?;
         Ok(story::softmax(graph))

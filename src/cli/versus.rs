@@ -8,11 +8,14 @@ use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::render::Page;
+use crate::graph::Convention;
+use crate::render::{Page, Style};
 use crate::story::{Comparison, Digits, Story, comparison};
 use crate::text::clipped;
 
-use super::program::{Program, matches, unshielded};
+use super::output::{LiveArgs, OutputArgs};
+use super::program::{Env, Program, matches, unshielded};
+use super::selection::NodeArgs;
 
 /// The longest text of options that a headline and the sentences repeat.
 const LONGEST_QUOTE: usize = 60;
@@ -33,6 +36,40 @@ impl VersusArgs {
     /// The further options, as they are written.
     pub(super) fn options(&self) -> Option<&str> {
         self.versus.as_deref()
+    }
+}
+
+/// Which part of a story is shown, and how.
+#[derive(Args, Clone, Debug)]
+pub(super) struct ShownArgs {
+    #[command(flatten)]
+    pub versus: VersusArgs,
+    #[command(flatten)]
+    pub nodes: NodeArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub live: LiveArgs,
+}
+
+impl ShownArgs {
+    /// The style of these options.
+    pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
+        self.live.style(&self.output, env, convention)
+    }
+
+    /// The page that compares the story of a command with the one under further options.
+    pub(super) fn beside<C>(
+        &self,
+        options: &str,
+        [own, other]: [&C; 2],
+        input: &mut dyn Read,
+        story: impl Fn(&C, &mut dyn Read) -> Result<Story>,
+    ) -> Result<Page> {
+        let mut input = ReplayedInput { input, kept: Vec::new() };
+        let base = story(own, &mut input.first())?;
+        let other = story(other, &mut input.again()).map_err(in_versus)?;
+        page(base, other, options, &self.nodes.names(), self.output.digits.precision)
     }
 }
 
@@ -153,23 +190,19 @@ fn quoted(options: &str) -> String {
 }
 
 /// Standard input for two readers, one after the other: what the first has read the second reads again.
-pub(super) struct ReplayedInput<'a> {
+struct ReplayedInput<'a> {
     input: &'a mut dyn Read,
     kept: Vec<u8>,
 }
 
-impl<'a> ReplayedInput<'a> {
-    pub(super) fn new(input: &'a mut dyn Read) -> ReplayedInput<'a> {
-        ReplayedInput { input, kept: Vec::new() }
-    }
-
+impl ReplayedInput<'_> {
     /// The input, of which everything that is read is kept.
-    pub(super) fn first(&mut self) -> impl Read {
+    fn first(&mut self) -> impl Read {
         RecordingReader { input: self.input, kept: &mut self.kept }
     }
 
     /// The input again, from its beginning.
-    pub(super) fn again(&mut self) -> impl Read {
+    fn again(&mut self) -> impl Read {
         self.kept.as_slice().chain(&mut self.input)
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Role, Stage};
-use crate::read::{Array, ArrayFacts, EntryKind, Item, Limit, TOKENS, entry_name, shape_text};
-use crate::tensor::{Dtype, Tensor};
+use crate::read::{Array, ArrayFacts, EntryKind, Item, TOKENS, entry_name, shape_text};
+use crate::tensor::Tensor;
 use crate::text::{all_of, briefly, clip, listed_briefly};
 
 use super::container::{Container, ReadOptions, allowed};
@@ -50,22 +50,17 @@ pub struct Bundle {
 ///
 /// # Errors
 /// If a name is unknown or given twice, several layers are there and none was chosen, or an entry cannot be read.
-pub(super) fn read(
-    name: &str,
-    container: Container,
-    options: LayerOptions<'_>,
-    want: ReadOptions,
-) -> Result<Bundle> {
-    let names = container.names();
-    let Choice { own, layer } = choose(&names, options).map_err(|error| error.in_source(name))?;
-    let mut file =
-        LayerFile { name, names, container, options, bundle: Bundle::default(), stacks: Vec::new() };
+pub(super) fn read(container: Container, options: LayerOptions<'_>, want: ReadOptions) -> Result<Bundle> {
+    let Choice { own, layer } =
+        choose(&container.names, options).map_err(|error| error.in_source(&container.name))?;
     let is_ignored = |name: &&String| options.ignore.iter().any(|end| name.ends_with(end.as_str()));
-    let ignored: Vec<&str> = file.names.iter().filter(is_ignored).map(String::as_str).collect();
+    let ignored: Vec<&str> = container.names.iter().filter(is_ignored).map(String::as_str).collect();
+    let mut bundle = Bundle::default();
     if !ignored.is_empty() {
-        let note = format!("--ignore leaves out {} of {}.", listed_briefly(ignored), visible(name));
-        file.bundle.notes.push(note);
+        let (ignored, file) = (listed_briefly(ignored), visible(&container.name));
+        bundle.notes.push(format!("--ignore leaves out {ignored} of {file}."));
     }
+    let mut file = LayerFile { container, options, bundle, stacks: Vec::new() };
     let own_bias = |&(position, ref kind): &(usize, EntryKind)| match kind {
         EntryKind::Whole(role) => Some((position, vec![role.weights_of_bias()?])),
         _ => None,
@@ -81,15 +76,15 @@ pub(super) fn read(
     for (position, kind) in own {
         match kind {
             EntryKind::Tokens => {
-                let entry = file.names[position].clone();
+                let entry = file.name(position);
                 if let Some(first) = tokens.replace(entry.clone()) {
-                    return Err(both(name, TOKENS, [&first, &entry]));
+                    return Err(file.both(TOKENS, [&first, &entry]));
                 }
-                match file.container.read::<f64>(position)? {
+                match file.container.read(position)? {
                     Item::Words(words) => file.bundle.tokens = Some(words),
                     Item::Array(_) => {
                         return Err(Error::new("this holds numbers, but words are needed")
-                            .in_source(entry_name(name, &entry)));
+                            .in_source(file.container.place(position)));
                     }
                 }
             }
@@ -100,26 +95,23 @@ pub(super) fn read(
                 let heads = heads.entry(role).or_default();
                 if let Some(first) = heads.get(&number) {
                     let step = Stage::Role(role).of_head(Some(number));
-                    return Err(both(name, &step.to_string(), [&first.name, &part.name]));
+                    return Err(file.both(&step.to_string(), [&first.name, &part.name]));
                 }
                 heads.insert(number, part);
             }
         }
     }
     for (role, heads) in heads {
-        let stack = stack(role.name(), heads).map_err(|error| error.in_source(name))?;
+        let stack = stack(role.name(), heads).map_err(|error| error.in_source(&file.container.name))?;
         file.insert(role, stack)?;
     }
     let stacks = std::mem::take(&mut file.stacks);
-    let said = "read as a matrix for each head: (H, in, d), and (H, d, out) for W_O.";
-    file.note(&stacks, [&format!("is {said}"), &format!("are {said}")]);
+    file.note(&stacks, "{is} read as a matrix for each head: (H, in, d), and (H, d, out) for W_O.");
     Ok(file.bundle)
 }
 
 /// A file of several matrices while it is read.
 struct LayerFile<'a> {
-    name: &'a str,
-    names: Vec<String>,
     container: Container,
     options: LayerOptions<'a>,
     bundle: Bundle,
@@ -128,41 +120,42 @@ struct LayerFile<'a> {
 }
 
 impl LayerFile<'_> {
-    fn place(&self, position: usize) -> String {
-        entry_name(self.name, &self.names[position])
+    /// The name of an entry.
+    fn name(&self, position: usize) -> String {
+        self.container.names[position].clone()
     }
 
-    /// A note on some entries, if there are any: what is said of one, and of several.
-    fn note(&mut self, entries: &[String], [of_one, of_several]: [&str; 2]) {
-        let said = if entries.len() == 1 { of_one } else { of_several };
+    /// A note on some entries, if there are any: what is said of one, with marks where it differs for several.
+    fn note(&mut self, entries: &[String], said: &str) {
+        const MARKS: [(&str, [&str; 2]); 3] =
+            [("{is}", ["is", "are"]), ("{it}", ["it", "them"]), ("{it is}", ["it is", "they are of"])];
+        let said = MARKS.iter().fold(said.to_string(), |said, (mark, words)| {
+            said.replace(mark, words[usize::from(entries.len() > 1)])
+        });
         if !entries.is_empty() {
             let names = visible(&all_of(entries)).into_owned();
-            self.bundle.notes.push(format!("{names} in {} {said}", visible(self.name)));
+            self.bundle.notes.push(format!("{names} in {} {said}", visible(&self.container.name)));
         }
     }
 
     /// The numbers at a position, for a role.
     fn part(&mut self, position: usize, role: Role) -> Result<Part> {
-        let place = self.place(position);
-        self.container.keep_within(Limit::ANY);
-        let array = self.container.array(&place, position)?.row_by_row().checked(&place, allowed(role))?;
-        Ok(Part { array, layout: None, heads: None, name: self.names[position].clone() })
+        let array = self.container.array(position)?;
+        let array = array.checked(&self.container.place(position), allowed(role))?;
+        Ok(Part { array, layout: None, heads: None, name: self.name(position) })
     }
 
     /// Takes the matrix at a position, whose name is one of ours.
     fn whole(&mut self, position: usize, role: Role, want: ReadOptions) -> Result<()> {
-        let place = self.place(position);
-        if let Some(dtype) = want.dtype_of(role) {
-            let tensor = match dtype {
-                Dtype::F64 => self.container.typed::<f64>(&place, position, role, want)?,
-                _ => self.container.typed::<f32>(&place, position, role, want)?,
-            };
-            let name = self.names[position].clone();
+        if want.dtype_of(role).is_some() {
+            let tensor = self.container.tensor(position, role, want)?;
+            let name = self.name(position);
             return self.insert_entry(role, Entry { tensor, layout: None, heads: None, name });
         }
         let mut part = self.part(position, role)?;
         if role.is_weights() && part.array.dims().len() == 3 {
-            part = self.for_heads(part, role, Kept::Heads).map_err(|error| error.in_source(place))?;
+            let placed = |error: Error| error.in_source(self.container.place(position));
+            part = self.for_heads(part, role, Kept::Heads).map_err(placed)?;
             self.stacks.push(part.name.clone());
         }
         self.insert(role, part)
@@ -173,29 +166,24 @@ impl LayerFile<'_> {
         let LayerEntries { scheme, prefix, mut weights, apart, .. } = layer;
         let of_kind = |kind: Apart| -> Vec<String> {
             let names = apart.iter().filter(|(_, apart)| *apart == kind);
-            names.map(|(position, _)| behind(&prefix, &self.names[*position]).to_string()).collect()
+            names.map(|(position, _)| behind(&prefix, &self.container.names[*position]).to_string()).collect()
         };
-        let (masks, norms) = (of_kind(Apart::CausalMask), of_kind(Apart::Norm));
-        let rotary = of_kind(Apart::Rotary);
+        let [masks, rotary, norms] = [Apart::CausalMask, Apart::Rotary, Apart::Norm].map(of_kind);
         for (position, _) in apart.iter().filter(|(_, apart)| *apart == Apart::CausalMask) {
             self.check_causal(*position, &prefix)?;
         }
-        let applies = "the causal mask of that layer; --causal applies one.".to_string();
+        self.note(&masks, "{is} left out: {it is} the causal mask of that layer; --causal applies one.");
         self.note(
-            &masks,
-            [&format!("is left out: it is {applies}"), &format!("are left out: they are of {applies}")],
+            &rotary,
+            "{is} left out: the layer rotates queries and keys, and --position rope does that.",
         );
-        let turns =
-            "left out: the layer rotates queries and keys, and --position rope does that.".to_string();
-        self.note(&rotary, [&format!("is {turns}"), &format!("are {turns}")]);
-        let norm = "left out: what follows the attention is not computed.";
-        self.note(&norms, [&format!("is {norm}"), &format!("are {norm}")]);
+        self.note(&norms, "{is} left out: what follows the attention is not computed.");
         // A fused matrix says how the others are kept.
         weights.sort_by_key(|(_, roles)| roles.len() == 1);
         let mut sides = self.options.layout;
         let mut parameters = Vec::new();
         for (position, roles) in weights {
-            let place = self.place(position);
+            let place = self.container.place(position);
             let mut part = self.part(position, roles[0])?;
             let layout = match scheme.kept {
                 Kept::Linear => sides.unwrap_or(Layout::OutIn),
@@ -213,30 +201,21 @@ impl LayerFile<'_> {
                 [role] if part.array.dims().len() == 3 && role.is_weights() => {
                     self.for_heads(part, *role, scheme.kept).map(|part| vec![part])
                 }
-                [_] => Ok(vec![part]),
-                several => {
-                    let heads = if scheme.head_by_head { Some(self.heads_of(&part)) } else { None };
-                    heads.transpose().and_then(|heads| unstack(&part, several.len(), heads))
-                }
+                _ => self.shared(part, roles.len(), scheme.head_by_head),
             };
             let parts = parts.map_err(|error| error.in_source(&place))?;
             for (role, part) in roles.iter().zip(parts) {
                 self.insert(*role, part)?;
             }
         }
-        let linear = "--layout out-in reads".to_string();
         self.note(
             &parameters,
-            [
-                &format!("is read as x·W; {linear} it as PyTorch's Linear has it, x·Wᵀ."),
-                &format!("are read as x·W; {linear} them as PyTorch's Linear has them, x·Wᵀ."),
-            ],
+            "{is} read as x·W; --layout out-in reads {it} as PyTorch's Linear has {it}, x·Wᵀ.",
         );
         if !self.bundle.entries.contains_key(&Role::WO) {
             let layer =
                 if prefix.is_empty() { "The layer".to_string() } else { format!("The layer {prefix}") };
-            let said = "has no output projection: O is the heads side by side.";
-            self.note(&[layer], [said, said]);
+            self.note(&[layer], "has no output projection: O is the heads side by side.");
         }
         self.bundle.unscaled |= scheme.unscaled;
         Ok(())
@@ -263,19 +242,26 @@ impl LayerFile<'_> {
         }
         let name = clip(behind(prefix, &part.name));
         Err(Error::new(format!("`{name}` is not a causal mask, and no other mask is taken from a layer"))
-            .in_source(self.name)
+            .in_source(&self.container.name)
             .help(format!("to compute without it: --ignore {name}")))
     }
 
-    /// The number of heads of a matrix that has one head after the other, with a note on how it is read.
-    fn heads_of(&mut self, part: &Part) -> Result<usize> {
-        let Some(heads) = self.options.heads else {
+    /// The matrices of an entry that has those of `count` roles, with a note if it has one head after the other.
+    fn shared(&mut self, part: Part, count: usize, head_by_head: bool) -> Result<Vec<Part>> {
+        if count == 1 {
+            return Ok(vec![part]);
+        }
+        let heads = self.options.heads.filter(|_| head_by_head);
+        if head_by_head && heads.is_none() {
             return Err(Error::new("query, key and value of one head stand before those of the next")
                 .help("give the number of heads with --heads"));
-        };
-        let said = "is read head by head: query, key and value of the first head, then those of the next.";
-        self.note(std::slice::from_ref(&part.name), [said, said]);
-        Ok(heads)
+        }
+        if head_by_head {
+            let said =
+                "is read head by head: query, key and value of the first head, then those of the next.";
+            self.note(std::slice::from_ref(&part.name), said);
+        }
+        unstack(&part, count, heads)
     }
 
     /// Weights that have a dimension for the heads, as one matrix with the heads side by side.
@@ -327,24 +313,21 @@ impl LayerFile<'_> {
             // A row; with a dimension for the heads, these stand side by side.
             let mut row = part.of_cells(vec![1, count], 0..count)?;
             row.layout = Some(Layout::InOut);
-            let parts = match &weights[..] {
-                [_] => Ok(vec![row]),
-                several if !count.is_multiple_of(several.len()) => Err(Error::new(format!(
+            let parts = if count.is_multiple_of(weights.len()) {
+                self.shared(row, weights.len(), head_by_head)
+            } else {
+                Err(Error::new(format!(
                     "this bias has {count} numbers, which cannot be shared out among {} projections",
-                    several.len()
-                ))),
-                several => {
-                    let heads = if head_by_head { Some(self.heads_of(&row)) } else { None };
-                    heads.transpose().and_then(|heads| unstack(&row, several.len(), heads))
-                }
+                    weights.len()
+                )))
             };
-            let parts = parts.map_err(|error| error.in_source(self.place(position)))?;
+            let parts = parts.map_err(|error| error.in_source(self.container.place(position)))?;
             for (role, mut part) in weights.iter().filter_map(|weights| weights.bias()).zip(parts) {
                 part.layout = None;
                 self.insert(role, part)?;
             }
         }
-        self.note(&zero, ["is 0 and is left out.", "are 0 and are left out."]);
+        self.note(&zero, "{is} 0 and {is} left out.");
         Ok(())
     }
 
@@ -352,25 +335,25 @@ impl LayerFile<'_> {
     /// If heads are stacked where one matrix belongs, or there is one of this role already.
     fn insert(&mut self, role: Role, part: Part) -> Result<()> {
         let Part { array, layout, heads, name } = part;
-        let place = entry_name(self.name, &name);
+        let place = entry_name(&self.container.name, &name);
         let tensor = array.into_exact(role).map_err(|error| error.in_source(place))?;
         self.insert_entry(role, Entry { tensor, layout, heads, name })
     }
 
     fn insert_entry(&mut self, role: Role, entry: Entry) -> Result<()> {
         if let Some(first) = self.bundle.entries.get(&role) {
-            return Err(both(self.name, role.name(), [&first.name, &entry.name]));
+            return Err(self.both(role.name(), [&first.name, &entry.name]));
         }
         self.bundle.entries.insert(role, entry);
         Ok(())
     }
-}
 
-/// The error for two entries of a file with the same role.
-fn both(file: &str, canonical: &str, [first, second]: [&str; 2]) -> Error {
-    Error::new(format!("`{}` and `{}` are both {canonical}", clip(first), clip(second)))
-        .in_source(file)
-        .help("remove one of them")
+    /// The error for two entries with the same role.
+    fn both(&self, canonical: &str, [first, second]: [&str; 2]) -> Error {
+        Error::new(format!("`{}` and `{}` are both {canonical}", clip(first), clip(second)))
+            .in_source(&self.container.name)
+            .help("remove one of them")
+    }
 }
 
 impl Part {

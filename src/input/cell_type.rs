@@ -1,13 +1,16 @@
-//! The binary types of one number, and their bytes as `f64`.
+//! An array in binary: its numbers, or words, behind a header that has been read.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use half::{bf16, f16};
 
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::read::{Array, ArrayFacts, MOST_COUNTED, MOST_DECIMALS, checked_cells, decimals_of};
+use crate::read::{
+    Array, ArrayFacts, Item, Limit, MOST_COUNTED, MOST_DECIMALS, checked_cells, decimals_of, shape_text,
+};
 use crate::tensor::{Element, in_type};
+use crate::text::clip;
 
 use super::open::unreadable;
 
@@ -17,61 +20,184 @@ pub(super) use ::safetensors::Dtype as CellType;
 /// Bytes that are converted at a time: a multiple of the size of every type.
 const PIECE: usize = 1 << 16;
 
-/// The storage format of an array.
+/// Bytes of memory of a word besides its characters.
+const WORD: u64 = 64;
+
+/// The type of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Number(CellType),
+    /// Text of at most this many UTF-32 characters.
+    Unicode(usize),
+    /// Text of at most this many bytes.
+    Bytes(usize),
+}
+
+impl Kind {
+    /// Bytes of one element.
+    fn size(self) -> usize {
+        match self {
+            Kind::Number(cell) => size_of_cell(cell),
+            Kind::Unicode(characters) => characters.saturating_mul(4),
+            Kind::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// What a header says of an array.
+#[derive(Clone, Debug)]
 pub(super) struct ArrayFormat {
-    pub(super) cell: CellType,
+    pub(super) kind: Kind,
     pub(super) big_endian: bool,
     /// True if the first dimension runs fastest.
     pub(super) fortran: bool,
     pub(super) dims: Vec<usize>,
 }
 
-impl ArrayFormat {
-    /// The array that the next bytes of `reader` are, its numbers in the type T. Beside a small piece of the bytes nothing
-    /// but the numbers is held, and no more of them than are really there.
+/// An array of a file, of which only the header has been read.
+pub(super) struct StoredArray<'r> {
+    /// Its name in errors.
+    pub(super) name: String,
+    pub(super) format: ArrayFormat,
+    /// What follows the header: the array and nothing else.
+    pub(super) reader: Box<dyn Read + 'r>,
+}
+
+impl StoredArray<'_> {
+    /// True if its numbers are truth values.
+    pub(super) fn is_boolean(&self) -> bool {
+        self.format.kind == Kind::Number(CellType::BOOL)
+    }
+
+    /// Checks the header against a limit and against the number of bytes that follow it.
     ///
     /// # Errors
-    /// If reading fails, a finite number is beyond the type T, or the file ends early: `cut_off` is told the bytes that are there.
-    pub(super) fn read<T: Element>(
-        self,
-        name: &str,
-        reader: &mut dyn Read,
-        cut_off: impl FnOnce(u64) -> Error,
-    ) -> Result<Array<T>> {
-        let ArrayFormat { cell, big_endian, fortran, dims } = self;
-        let count = checked_cells(&dims, usize::MAX).map_err(|error| error.in_source(name))?;
-        let expected = (count as u64).saturating_mul(size_of_cell(cell) as u64);
-        // A matrix whose first dimension runs fastest is turned by a second one.
-        let bytes = memory::bytes_of::<T>(count).saturating_mul(1 + u64::from(fortran));
-        memory::hold(bytes).map_err(|error| error.in_source(name))?.keep();
-        let mut reader = reader.take(expected);
-        let (mut values, mut losses) = (Vec::new(), Losses::default());
-        let mut bytes = Vec::with_capacity(PIECE);
-        let mut read = 0;
-        loop {
-            bytes.clear();
-            let filled = reader.by_ref().take(PIECE as u64).read_to_end(&mut bytes);
-            filled.map_err(|error| unreadable(name, &error))?;
-            read += bytes.len() as u64;
-            memory::grow(&mut values, bytes.len() / size_of_cell(cell), count)
-                .map_err(|error| error.in_source(name))?;
-            push(cell, &bytes, big_endian, &mut values, &mut losses);
-            if bytes.len() < PIECE {
-                break;
-            }
-        }
-        if read < expected {
-            return Err(cut_off(read));
-        }
-        let decimals = decimals(cell, &values);
-        let (boolean, roundoff, inexact) = (cell == CellType::BOOL, roundoff(cell), losses.inexact);
-        let facts = ArrayFacts { fortran, boolean, decimals, roundoff, inexact, ..ArrayFacts::default() };
-        let array = Array::new(dims, values)?.with(facts);
-        if let Some((at, x)) = losses.beyond {
-            in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
-        }
-        Ok(array)
+    /// If there are too many numbers, or another count of bytes.
+    pub(super) fn checked(self, present: u64, limit: Limit) -> Result<Self> {
+        let expected = checked_cells(&self.format.dims, limit.cells)
+            .map_err(|error| error.in_source(&self.name))?
+            .checked_mul(self.format.kind.size())
+            .map(|bytes| bytes as u64)
+            .filter(|&bytes| bytes <= limit.unpacked())
+            .ok_or_else(|| {
+                let most = limit.unpacked() >> 20;
+                Error::new(format!("more than {most} MiB, the most that is read of one array"))
+                    .in_source(&self.name)
+                    .help("save a part of it, or save it in a shorter type: array.astype('float32')")
+            })?;
+        if present == expected { Ok(self) } else { Err(self.wrong_length(expected, present)) }
     }
+
+    fn wrong_length(&self, expected: u64, present: u64) -> Error {
+        let shape = shape_text(&self.format.dims);
+        Error::new(format!("the header says {shape}, {expected} bytes, but {present} bytes follow"))
+            .in_source(&self.name)
+            .help("the file was cut off or is damaged: save it again with numpy.save")
+    }
+
+    /// Its numbers in the type T and in the order of the file, or its words. Beside a small piece of the bytes nothing but the
+    /// numbers is held, and no more of them than are really there.
+    ///
+    /// # Errors
+    /// If reading fails, a finite number is beyond the type T, a word is no text, or there are more or fewer bytes than the header says.
+    pub(super) fn read<T: Element>(mut self) -> Result<Item<T>> {
+        let placed = |error: Error| error.in_source(&self.name);
+        let count = checked_cells(&self.format.dims, usize::MAX).map_err(placed)?;
+        let expected = (count as u64).saturating_mul(self.format.kind.size() as u64);
+        let reader = &mut self.reader.by_ref().take(expected);
+        let item = match self.format.kind {
+            Kind::Number(cell) => Item::Array(numbers(&self.name, &self.format, cell, count, reader)?),
+            Kind::Unicode(_) | Kind::Bytes(_) => {
+                let room = memory::hold(expected.saturating_mul(2).saturating_add(count as u64 * WORD));
+                room.map_err(placed)?.keep();
+                let mut bytes = Vec::new();
+                reader.read_to_end(&mut bytes).map_err(|error| unreadable(&self.name, &error))?;
+                if reader.limit() > 0 {
+                    return Err(unreadable(&self.name, &ErrorKind::UnexpectedEof.into()));
+                }
+                Item::Words(self.format.words(&bytes).map_err(placed)?)
+            }
+        };
+        // The array must end there, and an entry of a zip archive checks its sum at the end.
+        let behind = self.reader.by_ref().take(1).read_to_end(&mut Vec::new());
+        match behind.map_err(|error| unreadable(&self.name, &error))? {
+            0 => Ok(item),
+            _ => Err(self.wrong_length(expected, expected + 1)),
+        }
+    }
+}
+
+impl ArrayFormat {
+    /// Fixed-width text, padded with zeros.
+    ///
+    /// # Errors
+    /// If a word is not Unicode text: as a label it would be another word.
+    fn words(&self, bytes: &[u8]) -> Result<Vec<String>> {
+        let pieces = bytes.chunks_exact(self.kind.size().max(1)).enumerate();
+        pieces.map(|(at, piece)| self.word(at + 1, piece)).collect()
+    }
+
+    fn word(&self, number: usize, piece: &[u8]) -> Result<String> {
+        let word = if matches!(self.kind, Kind::Unicode(_)) {
+            let code =
+                |&c: &[u8; 4]| if self.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) };
+            let word: Option<String> = piece.as_chunks().0.iter().map(|c| char::from_u32(code(c))).collect();
+            word.ok_or_else(|| {
+                Error::new(format!("word {number} has a code point that is no character")).help(
+                    "write the words anew: a lone surrogate stands for a byte that could not be decoded",
+                )
+            })?
+        } else {
+            String::from_utf8(piece.to_vec()).map_err(|_| {
+                let escaped = piece.escape_ascii().to_string();
+                let shown = clip(escaped.trim_end_matches("\\x00"));
+                Error::new(format!("word {number}, `{shown}`, is not UTF-8 text"))
+                    .help("save the words as text: numpy.char.decode(words, 'latin-1')")
+            })?
+        };
+        Ok(word.trim_end_matches('\0').to_string())
+    }
+}
+
+/// The numbers that a reader has, each as the nearest of the type T.
+///
+/// # Errors
+/// If reading fails, or a finite number is beyond the type T.
+fn numbers<T: Element>(
+    name: &str,
+    format: &ArrayFormat,
+    cell: CellType,
+    count: usize,
+    reader: &mut dyn Read,
+) -> Result<Array<T>> {
+    let placed = |error: Error| error.in_source(name);
+    // A matrix whose first dimension runs fastest is turned by a second one.
+    let bytes = memory::bytes_of::<T>(count).saturating_mul(1 + u64::from(format.fortran));
+    memory::hold(bytes).map_err(placed)?.keep();
+    let (mut values, mut losses) = (Vec::new(), Losses::default());
+    let mut piece = Vec::with_capacity(PIECE);
+    loop {
+        piece.clear();
+        let filled = reader.take(PIECE as u64).read_to_end(&mut piece);
+        filled.map_err(|error| unreadable(name, &error))?;
+        memory::grow(&mut values, piece.len() / size_of_cell(cell), count).map_err(placed)?;
+        push(cell, &piece, format.big_endian, &mut values, &mut losses);
+        if piece.len() < PIECE {
+            break;
+        }
+    }
+    if values.len() < count {
+        return Err(unreadable(name, &ErrorKind::UnexpectedEof.into()));
+    }
+    let decimals = decimals(cell, &values);
+    let (boolean, roundoff, inexact) = (cell == CellType::BOOL, roundoff(cell), losses.inexact);
+    let fortran = format.fortran;
+    let facts = ArrayFacts { fortran, boolean, decimals, roundoff, inexact, ..ArrayFacts::default() };
+    let array = Array::new(format.dims.clone(), values)?.with(facts);
+    if let Some((at, x)) = losses.beyond {
+        in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
+    }
+    Ok(array)
 }
 
 /// Whether numbers of a type are read: not those of 4, 6 and 8 bits.
@@ -198,8 +324,9 @@ mod tests {
 
     fn decode(kind: CellType, bytes: &[u8], big: bool) -> Array {
         let dims = vec![bytes.len() / size_of_cell(kind)];
-        let stored = ArrayFormat { cell: kind, big_endian: big, fortran: false, dims };
-        stored.read("x", &mut &bytes[..], |read| Error::new(format!("{read} bytes"))).unwrap()
+        let format = ArrayFormat { kind: Kind::Number(kind), big_endian: big, fortran: false, dims };
+        let stored = StoredArray { name: "x".into(), format, reader: Box::new(bytes) };
+        stored.read().unwrap().into_array().unwrap()
     }
 
     #[test]

@@ -12,8 +12,9 @@ use crate::read::{
 use crate::tensor::{Dtype, Element, Tensor};
 use crate::text::{clip, listed_briefly};
 
+use super::cell_type::StoredArray;
 use super::npy::Npz;
-use super::open::Input;
+use super::open::{Input, ending};
 use super::safetensors::Tensors;
 use super::{npy, safetensors};
 
@@ -32,16 +33,16 @@ pub(super) enum Format {
 const ENDINGS: &str = ".npy, .npz, .safetensors, .csv, .tsv, .txt or .json";
 
 impl Format {
-    /// The format of a file by its ending; a name without one is judged by its content.
+    /// The format of a file by its ending; what has none is judged by its content.
     ///
     /// # Errors
     /// If the ending is not one of those that are read.
-    pub(super) fn of(path: &Path, input: &mut Input) -> Result<Format> {
-        let Some(ending) = ending(path) else { return Format::sniff(input) };
-        Format::of_ending(&ending).ok_or_else(|| {
-            let error = Error::new(format!("files that end in `.{}` are not supported", clip(&ending)))
+    fn of(input: &mut Input) -> Result<Format> {
+        let Some(ending) = input.ending.as_deref() else { return Format::sniff(input) };
+        Format::of_ending(ending).ok_or_else(|| {
+            let error = Error::new(format!("files that end in `.{}` are not supported", clip(ending)))
                 .in_source(&input.name);
-            match ending.as_str() {
+            match ending {
                 "pt" | "pth" | "bin" | "ckpt" => error.help(
                     "a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz",
                 ),
@@ -73,12 +74,12 @@ impl Format {
     ///
     /// # Errors
     /// If the start cannot be read.
-    pub(super) fn sniff(input: &mut Input) -> Result<Format> {
+    fn sniff(input: &mut Input) -> Result<Format> {
         let start = input.peek(512)?;
         let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start).trim_ascii_start();
-        Ok(if start.starts_with(super::npy::MAGIC) {
+        Ok(if start.starts_with(npy::MAGIC) {
             Format::Npy
-        } else if super::npy::MAGICS.iter().any(|magic| start.starts_with(magic)) {
+        } else if npy::MAGICS.iter().any(|magic| start.starts_with(magic)) {
             Format::Npz
         } else if safetensors::looks_like(&start, input.length) {
             Format::Safetensors
@@ -88,11 +89,6 @@ impl Format {
             Format::Delimited(DelimiterChoice::Detected)
         })
     }
-}
-
-/// The ending of a path, in small letters.
-pub(super) fn ending(path: &Path) -> Option<String> {
-    Some(path.extension()?.to_string_lossy().to_ascii_lowercase())
 }
 
 /// What a source is read for.
@@ -120,6 +116,10 @@ impl Purpose {
 pub(super) struct Container {
     /// Its name in errors.
     pub(super) name: String,
+    /// The names of the entries as the file spells them.
+    pub(super) names: Vec<String>,
+    /// No array in binary may be larger than this.
+    limit: Limit,
     entries: Entries,
 }
 
@@ -129,46 +129,50 @@ enum Entries {
     Npy(Input),
     Npz(Npz),
     Safetensors(Tensors),
-    Json(Vec<(String, Json)>),
+    Json(Vec<Json>),
 }
 
 impl Container {
-    /// Opens a file of this format.
+    /// Opens a file or a stream.
     ///
     /// # Errors
-    /// If the content is not of that format, or has no names where they are needed.
-    pub(super) fn open(input: Input, format: Format, purpose: Purpose) -> Result<Container> {
-        let name = input.name.clone();
-        let entries = match format {
-            Format::Npy | Format::Delimited(_) if purpose == Purpose::Layer => return Err(nameless(&name)),
-            Format::Npy => Entries::Npy(input),
-            Format::Npz => Entries::Npz(Npz::open(input)?),
-            Format::Safetensors => Entries::Safetensors(Tensors::open(input)?),
+    /// If its ending is not one of those that are read, the content is not of its format, or has no names where they are needed.
+    pub(super) fn open(mut input: Input, purpose: Purpose) -> Result<Container> {
+        let (name, limit) = (input.name.clone(), input.limit);
+        let (names, entries) = match Format::of(&mut input)? {
+            Format::Npy => (vec![String::new()], Entries::Npy(input)),
+            Format::Npz => {
+                let npz = Npz::open(input)?;
+                (npz.names.clone(), Entries::Npz(npz))
+            }
+            Format::Safetensors => {
+                let tensors = Tensors::open(input)?;
+                (tensors.names.clone(), Entries::Safetensors(tensors))
+            }
             Format::Json => {
                 input.charge_as_text()?;
                 let json = parse(&name, &input.text()?)?;
                 let nodes = if purpose == Purpose::Results { Nodes::Computed } else { Nodes::Given };
                 match document(json, nodes).map_err(|error| error.in_source(&name))? {
-                    Document::One(_) if purpose == Purpose::Layer => return Err(nameless(&name)),
-                    Document::One(array) => Entries::Text(Some(array)),
-                    Document::Many(entries) => Entries::Json(entries),
+                    Document::One(array) => (vec![String::new()], Entries::Text(Some(array))),
+                    Document::Many(entries) => {
+                        let (names, entries) = entries.into_iter().unzip();
+                        (names, Entries::Json(entries))
+                    }
                 }
             }
+            Format::Delimited(_) if purpose == Purpose::Layer => return Err(nameless(&name)),
             Format::Delimited(delimiting) => {
                 input.charge_as_text()?;
-                Entries::Text(Some(table(&name, &input.text()?, delimiting, purpose.allowed())?))
+                let array = table(&name, &input.text()?, delimiting, purpose.allowed())?;
+                (vec![String::new()], Entries::Text(Some(array)))
             }
         };
-        Ok(Container { name, entries })
-    }
-
-    /// Opens a file whose path has the ending of its format.
-    ///
-    /// # Errors
-    /// Those of [`Container::open`], and if the ending is not one of those that are read.
-    pub(super) fn of_file(path: &Path, mut input: Input, purpose: Purpose) -> Result<Container> {
-        let format = Format::of(path, &mut input)?;
-        Container::open(input, format, purpose)
+        let container = Container { name, names, limit, entries };
+        if purpose == Purpose::Layer && !container.has_names() {
+            return Err(nameless(&container.name));
+        }
+        Ok(container)
     }
 
     /// A matrix that is typed in place.
@@ -179,7 +183,8 @@ impl Container {
         if purpose == Purpose::Layer {
             return Err(nameless(&name));
         }
-        Ok(Container { name, entries: Entries::Text(Some(inline(text, purpose.allowed())?)) })
+        let entries = Entries::Text(Some(inline(text, purpose.allowed())?));
+        Ok(Container { name, names: vec![String::new()], limit: Limit::ANY, entries })
     }
 
     /// Whether it is a text whose header has no name for the names of its rows.
@@ -187,14 +192,15 @@ impl Container {
         matches!(&self.entries, Entries::Text(Some(array)) if array.facts.short_header)
     }
 
-    /// The names of the entries as the file spells them.
-    pub(super) fn names(&self) -> Vec<String> {
-        match &self.entries {
-            Entries::Text(_) | Entries::Npy(_) => vec![String::new()],
-            Entries::Npz(npz) => npz.names.clone(),
-            Entries::Safetensors(tensors) => tensors.names.clone(),
-            Entries::Json(entries) => entries.iter().map(|(name, _)| name.clone()).collect(),
-        }
+    /// Whether its entries have names; else there is one.
+    fn has_names(&self) -> bool {
+        !matches!(self.entries, Entries::Text(_) | Entries::Npy(_))
+    }
+
+    /// The name of an entry in errors.
+    pub(super) fn place(&self, position: usize) -> String {
+        let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
+        if self.has_names() { entry_name(&self.name, entry) } else { self.name.clone() }
     }
 
     /// All arrays, each with its name where the file gives names; lists of words are left aside.
@@ -202,79 +208,74 @@ impl Container {
     /// # Errors
     /// If there are none, or one cannot be read.
     pub(super) fn into_all(mut self) -> Result<Vec<(Option<String>, Array)>> {
-        let name = self.name.clone();
-        if matches!(self.entries, Entries::Text(_) | Entries::Npy(_)) {
-            return Ok(vec![(None, self.array(&name, 0)?.row_by_row())]);
+        if !self.has_names() {
+            return Ok(vec![(None, self.array(0)?)]);
         }
         let mut arrays = Vec::new();
-        for (position, entry) in self.names().into_iter().enumerate() {
+        for position in 0..self.names.len() {
             if let Item::Array(array) = self.read(position)? {
-                arrays.push((Some(entry), array.row_by_row()));
+                arrays.push((Some(self.names[position].clone()), array));
             }
         }
         if arrays.is_empty() {
-            return Err(Error::new("the file has no arrays").in_source(name));
+            return Err(Error::new("the file has no arrays").in_source(self.name));
         }
         Ok(arrays)
     }
 
-    /// Reads the entry at a position of [`Container::names`], once; numbers in the order of the file.
+    /// The array in binary at a position of `names`, of which the header has been read; `None` in a text.
+    fn stored(&mut self, position: usize, limit: Limit) -> Result<Option<StoredArray<'_>>> {
+        Ok(Some(match &mut self.entries {
+            Entries::Npy(input) => npy::stored(input.name.clone(), &mut input.reader, input.length, limit)?,
+            Entries::Npz(npz) => npz.stored(position, limit)?,
+            Entries::Safetensors(tensors) => tensors.stored(position, limit)?,
+            Entries::Text(_) | Entries::Json(_) => return Ok(None),
+        }))
+    }
+
+    /// Reads the entry at a position of `names`, once; numbers row by row.
     ///
     /// # Errors
     /// If it cannot be read as an array or as words.
-    pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
-        let missing = || Error::new("no such entry").in_source(&self.name);
-        let (place, item) = match &mut self.entries {
-            Entries::Npy(input) => {
-                return npy::read(&input.name, &mut input.reader, input.length, input.limit);
-            }
-            Entries::Npz(npz) => return npz.read(position),
-            Entries::Safetensors(tensors) => return tensors.read(position),
-            Entries::Text(array) => (self.name.clone(), Item::Array(array.take().ok_or_else(missing)?)),
+    pub(super) fn read(&mut self, position: usize) -> Result<Item> {
+        let limit = Limit { cells: self.limit.cells.min(Limit::ANY.cells), ..self.limit };
+        if let Some(stored) = self.stored(position, limit)? {
+            return Ok(match stored.read()? {
+                Item::Array(array) => Item::Array(array.row_by_row()),
+                words => words,
+            });
+        }
+        let place = self.place(position);
+        let read = match &mut self.entries {
+            Entries::Text(array) => array.take().map(|array| Ok(Item::Array(array))),
             Entries::Json(entries) => {
-                let (entry, json) = entries.get_mut(position).ok_or_else(missing)?;
-                let place = entry_name(&self.name, entry);
-                let item = item(mem::replace(json, Json::Null)).map_err(|error| error.in_source(&place))?;
-                (place, item)
+                entries.get_mut(position).map(|json| item(mem::replace(json, Json::Null)))
             }
+            _ => None,
         };
-        Ok(match item {
-            Item::Array(array) => Item::Array(array.in_type(&place)?),
-            Item::Words(words) => Item::Words(words),
-        })
+        read.unwrap_or_else(|| Err(Error::new("no such entry"))).map_err(|error| error.in_source(place))
     }
 
-    /// Reads the array at a position of [`Container::names`], once; `name` is what errors call it.
+    /// Reads the array at a position of `names`, once.
     ///
     /// # Errors
     /// If it cannot be read as an array.
-    pub(super) fn array<T: Element>(&mut self, name: &str, position: usize) -> Result<Array<T>> {
-        self.read(position)?.into_array().map_err(|error| error.in_source(name))
+    pub(super) fn array(&mut self, position: usize) -> Result<Array> {
+        self.read(position)?.into_array().map_err(|error| error.in_source(self.place(position)))
     }
 
     /// # Errors
     /// If there are no entries or several, listing them.
     pub(super) fn check_single(&self) -> Result<()> {
-        let names = self.names();
-        match names.len() {
+        match self.names.len() {
             0 => Err(Error::new("the file has no arrays").in_source(&self.name)),
             1 => Ok(()),
             several => {
-                let list = listed_briefly(names.iter().map(String::as_str));
+                let list = listed_briefly(self.names.iter().map(String::as_str));
                 Err(Error::new(format!("the file has {several} arrays, but one is needed: {list}"))
                     .in_source(&self.name)
                     .help("save the one you mean in its own file"))
             }
-        }
-    }
-
-    /// From now on no entry may be larger than this.
-    pub(super) fn keep_within(&mut self, limit: Limit) {
-        match &mut self.entries {
-            Entries::Npy(input) => input.limit = limit,
-            Entries::Npz(npz) => npz.limit = limit,
-            Entries::Safetensors(tensors) => tensors.limit = limit,
-            Entries::Text(_) | Entries::Json(_) => {}
         }
     }
 }
@@ -305,26 +306,6 @@ impl ReadOptions {
     pub(super) fn dtype_of(self, role: Role) -> Option<Dtype> {
         self.dtype.filter(|_| role.has_heads() || role.is_beside_scores())
     }
-
-    /// True if all numbers of a role say true and false.
-    fn is_truth(self, role: Role) -> bool {
-        role == Role::Mask && self.mask_as_truth
-    }
-
-    /// An array of `f64` as a tensor for the kernel.
-    ///
-    /// # Errors
-    /// If it has another shape than the role, or a number may not stand there.
-    pub(super) fn of_array<T: Element>(self, name: &str, array: Array, role: Role) -> Result<Tensor> {
-        let array = array.checked(name, allowed(role))?;
-        let is_truth = self.is_truth(role) || (role == Role::Mask && array.facts.boolean);
-        let tensor = if is_truth {
-            array.in_type::<bool>(name)?.into_typed(role)
-        } else {
-            array.in_type::<T>(name)?.into_typed(role)
-        };
-        tensor.map_err(|error| error.in_source(name))
-    }
 }
 
 /// Which numbers may stand in a role.
@@ -337,41 +318,45 @@ pub(super) fn allowed(role: Role) -> AllowedNumbers {
 }
 
 impl Container {
-    /// The entry at a position of [`Container::names`] as the kernel reads it, in type T: of truth values where they are wanted, or
-    /// where the file has them.
+    /// The entry at a position of `names` as it is wanted for a role.
     ///
     /// # Errors
-    /// If it cannot be read, or has another shape than the role.
-    pub(super) fn typed<T: Element>(
-        &mut self,
-        name: &str,
-        position: usize,
-        role: Role,
-        want: ReadOptions,
-    ) -> Result<Tensor> {
-        self.keep_within(Limit::LARGE);
-        if let Entries::Text(_) | Entries::Json(_) = self.entries {
-            return want.of_array::<T>(name, self.array(name, position)?, role);
+    /// If it cannot be read, a number may not stand there or is beyond the type, or it has another shape than the role.
+    pub(super) fn tensor(&mut self, position: usize, role: Role, want: ReadOptions) -> Result<Tensor> {
+        match want.dtype_of(role) {
+            None => {
+                let place = self.place(position);
+                let array = self.array(position)?.checked(&place, allowed(role))?;
+                array.into_exact(role).map_err(|error| error.in_source(place))
+            }
+            Some(Dtype::F64) => self.typed::<f64>(position, role, want),
+            Some(_) => self.typed::<f32>(position, role, want),
         }
-        let tensor = if want.is_truth(role) || (role == Role::Mask && self.is_boolean(position)?) {
-            self.array::<bool>(name, position)?.checked(name, allowed(role))?.into_typed(role)
-        } else {
-            self.array::<T>(name, position)?.checked(name, allowed(role))?.into_typed(role)
-        };
-        tensor.map_err(|error| error.in_source(name))
     }
 
-    /// True if an array in binary holds truth values, as far as its header says.
-    fn is_boolean(&mut self, position: usize) -> Result<bool> {
-        match &mut self.entries {
-            Entries::Npy(input) => {
-                let is_boolean = npy::is_boolean(&input.name, &mut input.reader)?;
-                input.rewind()?;
-                Ok(is_boolean)
-            }
-            Entries::Npz(npz) => npz.is_boolean(position),
-            Entries::Safetensors(tensors) => Ok(tensors.is_boolean(position)),
-            Entries::Text(_) | Entries::Json(_) => Ok(false),
+    /// The entry as the kernel reads it, in type T: of truth values where they are wanted, or where the file has them.
+    fn typed<T: Element>(&mut self, position: usize, role: Role, want: ReadOptions) -> Result<Tensor> {
+        let (name, is_mask) = (self.place(position), role == Role::Mask);
+        if let Some(stored) = self.stored(position, self.limit)? {
+            return if is_mask && (want.mask_as_truth || stored.is_boolean()) {
+                for_role(&name, stored.read::<bool>()?, role)
+            } else {
+                for_role(&name, stored.read::<T>()?, role)
+            };
+        }
+        // Of a text all numbers are judged before one is found to be beyond the type.
+        let array = self.array(position)?.checked(&name, allowed(role))?;
+        if is_mask && (want.mask_as_truth || array.facts.boolean) {
+            for_role(&name, Item::Array(array.in_type::<bool>(&name)?), role)
+        } else {
+            for_role(&name, Item::Array(array.in_type::<T>(&name)?), role)
         }
     }
+}
+
+/// # Errors
+/// If these are words, a number may not stand there, or the array has another shape than the role.
+fn for_role<T: Element>(name: &str, item: Item<T>, role: Role) -> Result<Tensor> {
+    let array = item.into_array().map_err(|error| error.in_source(name))?.checked(name, allowed(role))?;
+    array.into_typed(role).map_err(|error| error.in_source(name))
 }

@@ -3,19 +3,18 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::graph::Role;
 use crate::matrix::Matrix;
 use crate::read::{AllowedNumbers, Array, Limit};
-use crate::tensor::{Dtype, Element, Tensor};
+use crate::tensor::Tensor;
 
 use super::bundle::Bundle;
 use super::container::{Container, Format, Purpose, ReadOptions, allowed};
 use super::layers::LayerOptions;
-use super::open::{Input, examined, names_in, regular, unreadable};
+use super::open::{Input, examined, names_in, unreadable};
 use super::source::{BundledFile, ReadPermission, Source, bundled_file, bundled_inside};
 use super::words::{Stream, WordVectors};
 use super::{bundle, words};
@@ -66,8 +65,7 @@ impl<'a> Files<'a> {
     pub fn array(&mut self, source: &str, allow: AllowedNumbers) -> Result<Array> {
         let mut container = self.opened(source, Limit::ANY, Purpose::One(allow))?;
         container.check_single()?;
-        let name = container.name.clone();
-        Ok(container.array(&name, 0)?.checked(&name, allow)?.row_by_row())
+        container.array(0)?.checked(&container.place(0), allow)
     }
 
     /// The one matrix or stack of heads that `source` stands for, as it is wanted for a role in attention.
@@ -76,22 +74,10 @@ impl<'a> Files<'a> {
     /// As [`Files::array`], if a number is beyond the type that is wanted, or if the array is no matrix, and no stack of heads
     /// where there may be one.
     pub fn read(&mut self, source: &str, role: Role, want: ReadOptions) -> Result<Tensor> {
-        match want.dtype_of(role) {
-            None => {
-                let array = self.array(source, allowed(role))?;
-                array.into_exact(role).map_err(|error| error.in_source(visible(source)))
-            }
-            Some(Dtype::F64) => self.typed::<f64>(source, role, want),
-            Some(_) => self.typed::<f32>(source, role, want),
-        }
-    }
-
-    /// The same in type T; it may be as large as memory.
-    fn typed<T: Element>(&mut self, source: &str, role: Role, want: ReadOptions) -> Result<Tensor> {
-        let mut container = self.opened(source, Limit::LARGE, Purpose::One(allowed(role)))?;
+        let limit = if want.dtype_of(role).is_some() { Limit::LARGE } else { Limit::ANY };
+        let mut container = self.opened(source, limit, Purpose::One(allowed(role)))?;
         container.check_single()?;
-        let name = container.name.clone();
-        container.typed::<T>(&name, 0, role, want)
+        container.tensor(0, role, want)
     }
 
     /// All arrays that `source` holds, each under its own name where the file gives names. Anything is let in that is a
@@ -119,9 +105,7 @@ impl<'a> Files<'a> {
     /// are not 0, or anything but finite numbers outside masks and biases.
     pub fn bundle(&mut self, source: &str, options: LayerOptions<'_>, want: ReadOptions) -> Result<Bundle> {
         let limit = if want.dtype.is_some() { Limit::LARGE } else { Limit::ANY };
-        let container = self.opened(source, limit, Purpose::Layer)?;
-        let name = container.name.clone();
-        bundle::read(&name, container, options, want)
+        bundle::read(self.opened(source, limit, Purpose::Layer)?, options, want)
     }
 
     /// The text of a file or of standard input, for what is not matrices: a model's configuration, a lesson.
@@ -129,15 +113,8 @@ impl<'a> Files<'a> {
     /// # Errors
     /// If it is no regular file, larger than 1 GiB, empty, or not UTF-8.
     pub fn text(&mut self, source: &str) -> Result<String> {
-        let name = visible(source).into_owned();
-        match self.source(source)? {
-            Source::StandardInput => {
-                Input::drain(STANDARD_INPUT, self.take_standard_input()?, Limit::ANY)?.text()
-            }
-            Source::Path(path) => Input::open(&name, &path, Limit::ANY)?.text(),
-            Source::Bundled(file) => Input::bundled(&name, file.bytes, Limit::ANY).text(),
-            Source::Inline(_) => Err(Error::new("no such file").in_source(name)),
-        }
+        let found = self.source(source)?;
+        self.input(source, &found, Limit::ANY)?.text()
     }
 
     /// The vectors of some words, from a file with a word and its numbers on every line, plain or gzip. Each word is looked up
@@ -146,18 +123,16 @@ impl<'a> Files<'a> {
     /// # Errors
     /// If the file has no vectors, or a line that is wanted is no vector of the common width.
     pub fn word_vectors(&mut self, source: &str, words: &[&str]) -> Result<WordVectors> {
-        if source == "-" {
-            let stdin = self.take_standard_input()?;
-            return words::find(STANDARD_INPUT, words, &mut Stream::Once(Some(stdin)));
-        }
         let name = visible(source).into_owned();
         match self.source(source)? {
-            Source::Path(path) => {
-                regular(&name, &path)?;
-                words::find(&name, words, &mut Stream::File(&path))
+            Source::StandardInput => {
+                let stdin = self.take_standard_input()?;
+                words::find(STANDARD_INPUT, words, &mut Stream::Once(Some(stdin)))
             }
-            Source::Bundled(file) => words::find(&name, words, &mut Stream::Bytes(file.bytes)),
-            _ => Err(Error::new("this is a matrix, not a file of word vectors").in_source(name)),
+            Source::Inline(_) => {
+                Err(Error::new("this is a matrix, not a file of word vectors").in_source(name))
+            }
+            file => words::find(&name, words, &mut Stream::File(file.open(&name, Limit::ANY)?)),
         }
     }
 
@@ -169,21 +144,20 @@ impl<'a> Files<'a> {
         })
     }
 
+    /// All of standard input, or a file.
+    fn input(&mut self, name: &str, source: &Source, limit: Limit) -> Result<Input> {
+        match source {
+            Source::StandardInput => Input::drain(STANDARD_INPUT, self.take_standard_input()?, limit),
+            file => file.open(&visible(name), limit),
+        }
+    }
+
     /// What stands behind a name, with a note if its first column was taken for names without a sign in the header.
     fn opened(&mut self, source: &str, limit: Limit, purpose: Purpose) -> Result<Container> {
-        let name = visible(source).into_owned();
         let container = match self.source(source)? {
-            Source::Inline(text) => Container::typed_in_place(name, &text, purpose),
-            Source::StandardInput => {
-                let mut input = Input::drain(STANDARD_INPUT, self.take_standard_input()?, limit)?;
-                let format = Format::sniff(&mut input)?;
-                Container::open(input, format, purpose)
-            }
-            Source::Path(path) => Container::of_file(&path, Input::open(&name, &path, limit)?, purpose),
-            Source::Bundled(file) => {
-                Container::of_file(Path::new(file.name), Input::bundled(&name, file.bytes, limit), purpose)
-            }
-        }?;
+            Source::Inline(text) => Container::typed_in_place(visible(source).into_owned(), &text, purpose)?,
+            found => Container::open(self.input(source, &found, limit)?, purpose)?,
+        };
         let name = &container.name;
         let note = format!(
             "The first column of {name} is taken for the names of the rows: the header has one name fewer than there are columns."
@@ -202,24 +176,17 @@ impl<'a> Files<'a> {
 pub struct FolderEntry {
     /// Its name.
     pub name: String,
-    place: Place,
-}
-
-/// The location of a file.
-#[derive(Clone, Debug)]
-enum Place {
-    Disk(PathBuf),
-    Program(&'static BundledFile),
+    source: Source,
 }
 
 impl FolderEntry {
     /// True if this may be a file of numbers: no folder, no link, and no ending that is not read.
     pub fn is_readable(&self) -> bool {
-        match &self.place {
-            Place::Disk(path) => {
+        match &self.source {
+            Source::Path(path) => {
                 fs::symlink_metadata(path).is_ok_and(|data| data.is_file()) && Format::reads(path)
             }
-            Place::Program(_) => true,
+            _ => true,
         }
     }
 
@@ -228,20 +195,13 @@ impl FolderEntry {
     /// # Errors
     /// If it is no regular file (links are not followed), cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&self, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
-        let container = match &self.place {
-            // A link may lead to a file of the reader's own, and an error quotes what it reads.
-            Place::Disk(path) if fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) => {
-                return Err(Error::new("this is a link, and links are not followed").in_source(&*self.name));
-            }
-            Place::Disk(path) => {
-                Container::of_file(path, Input::open(&self.name, path, limit)?, Purpose::Results)
-            }
-            Place::Program(file) => {
-                let input = Input::bundled(&self.name, file.bytes, limit);
-                Container::of_file(Path::new(file.name), input, Purpose::Results)
-            }
-        };
-        container?.into_all()
+        // A link may lead to a file of the reader's own, and an error quotes what it reads.
+        if let Source::Path(path) = &self.source
+            && fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink())
+        {
+            return Err(Error::new("this is a link, and links are not followed").in_source(&*self.name));
+        }
+        Container::open(self.source.open(&self.name, limit)?, Purpose::Results)?.into_all()
     }
 }
 
@@ -266,7 +226,7 @@ pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> 
     {
         let entry = |file: &'static BundledFile| FolderEntry {
             name: file.place().1.to_string(),
-            place: Place::Program(file),
+            source: Source::Bundled(file),
         };
         return Ok(bundled.into_iter().map(entry).collect());
     }
@@ -279,8 +239,10 @@ pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> 
     if names.is_empty() {
         return Err(Error::new("a folder with no files in it").in_source(shown));
     }
-    let entry =
-        |name: OsString| FolderEntry { name: from_path(name.as_ref()), place: Place::Disk(path.join(&name)) };
+    let entry = |name: OsString| FolderEntry {
+        name: from_path(name.as_ref()),
+        source: Source::Path(path.join(&name)),
+    };
     Ok(names.into_iter().map(entry).collect())
 }
 

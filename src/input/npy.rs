@@ -1,4 +1,4 @@
-//! NumPy's `.npy`: one array.
+//! NumPy's `.npy`, one array, and `.npz`, an archive of such files. Source: NEP 1 and `numpy.lib.format`, versions 1.0 to 3.0.
 
 use std::collections::HashSet;
 use std::io::{self, Read, SeekFrom};
@@ -8,110 +8,25 @@ use zip::result::ZipError;
 
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::read::{Item, Limit, checked_cells, entry_name, shape_text};
-use crate::tensor::Element;
+use crate::read::{Limit, checked_cells, entry_name};
 use crate::text::clip;
 
-use super::cell_type::{ArrayFormat, CellType, size_of_cell};
+use super::cell_type::{ArrayFormat, CellType, Kind, StoredArray};
 use super::open::{Input, ReadSeek, unreadable};
 
-/// Bytes of a word besides its characters.
-const WORD: u64 = 64;
-
-/// Reads the array of a `.npy` stream that has `length` bytes, its numbers in the type T and in the order of the file. Its
-/// bytes are read only once they agree with the header, and memory grows with what is really there.
+/// The array of a `.npy` stream that has `length` bytes. They are read only once they agree with the header, and memory grows
+/// with what is really there.
 ///
 /// # Errors
 /// If the stream is no array of numbers (or words), or has more or fewer bytes than its header says, or more than `limit`.
-pub(super) fn read<T: Element>(
-    name: &str,
-    reader: &mut dyn Read,
+pub(super) fn stored<'r>(
+    name: String,
+    mut reader: impl Read + 'r,
     length: u64,
     limit: Limit,
-) -> Result<Item<T>> {
-    let header = header(reader).map_err(|error| error.in_source(name))?;
-    let expected = checked_cells(&header.dims, limit.cells)
-        .map_err(|error| error.in_source(name))?
-        .checked_mul(header.kind.size())
-        .map(|bytes| bytes as u64)
-        .filter(|&bytes| bytes <= limit.unpacked())
-        .ok_or_else(|| {
-            let most = limit.unpacked() >> 20;
-            Error::new(format!("more than {most} MiB, the most that is read of one array"))
-                .in_source(name)
-                .help("save a part of it, or save it in a shorter type: array.astype('float32')")
-        })?;
-    let shape = shape_text(&header.dims);
-    let wrong_length = |present: u64| {
-        Error::new(format!("the header says {shape}, {expected} bytes, but {present} bytes follow"))
-            .in_source(name)
-            .help("the file was cut off or is damaged: save it again with numpy.save")
-    };
-    let present = length.saturating_sub(header.length);
-    if present != expected {
-        return Err(wrong_length(present));
-    }
-    let item = match header.kind {
-        Kind::Number(cell) => {
-            let Header { big_endian, fortran, dims, .. } = header;
-            Item::Array(ArrayFormat { cell, big_endian, fortran, dims }.read(name, reader, wrong_length)?)
-        }
-        Kind::Unicode(_) | Kind::Bytes(_) => {
-            let words = expected / header.kind.size().max(1) as u64 * WORD;
-            let room = memory::hold(expected.saturating_mul(2).saturating_add(words));
-            room.map_err(|error| error.in_source(name))?.keep();
-            let mut bytes = Vec::new();
-            let read = reader.take(expected).read_to_end(&mut bytes);
-            read.map_err(|error| unreadable(name, &error))?;
-            if (bytes.len() as u64) < expected {
-                return Err(wrong_length(bytes.len() as u64));
-            }
-            Item::Words(header.words(&bytes).map_err(|error| error.in_source(name))?)
-        }
-    };
-    // The stream must end there, and a zip entry checks its sum at the end.
-    match reader.take(1).read_to_end(&mut Vec::new()).map_err(|error| unreadable(name, &error))? {
-        0 => Ok(item),
-        _ => Err(wrong_length(expected + 1)),
-    }
-}
-
-/// True if the array of a `.npy` stream holds truth values, as far as its header says.
-pub(super) fn is_boolean(name: &str, reader: &mut dyn Read) -> Result<bool> {
-    let header = header(reader).map_err(|error| error.in_source(name))?;
-    Ok(matches!(header.kind, Kind::Number(CellType::BOOL)))
-}
-
-impl Header {
-    /// Fixed-width text, padded with zeros.
-    ///
-    /// # Errors
-    /// If a word is not Unicode text: as a label it would be another word.
-    fn words(&self, bytes: &[u8]) -> Result<Vec<String>> {
-        let pieces = bytes.chunks_exact(self.kind.size().max(1)).enumerate();
-        pieces.map(|(at, piece)| self.word(at + 1, piece)).collect()
-    }
-
-    fn word(&self, number: usize, piece: &[u8]) -> Result<String> {
-        let word = if matches!(self.kind, Kind::Unicode(_)) {
-            let code =
-                |&c: &[u8; 4]| if self.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) };
-            let word: Option<String> = piece.as_chunks().0.iter().map(|c| char::from_u32(code(c))).collect();
-            word.ok_or_else(|| {
-                Error::new(format!("word {number} has a code point that is no character")).help(
-                    "write the words anew: a lone surrogate stands for a byte that could not be decoded",
-                )
-            })?
-        } else {
-            String::from_utf8(piece.to_vec()).map_err(|_| {
-                let escaped = piece.escape_ascii().to_string();
-                let shown = clip(escaped.trim_end_matches("\\x00"));
-                Error::new(format!("word {number}, `{shown}`, is not UTF-8 text"))
-                    .help("save the words as text: numpy.char.decode(words, 'latin-1')")
-            })?
-        };
-        Ok(word.trim_end_matches('\0').to_string())
-    }
+) -> Result<StoredArray<'r>> {
+    let (format, read) = header(&mut reader).map_err(|error| error.in_source(&name))?;
+    StoredArray { name, format, reader: Box::new(reader) }.checked(length.saturating_sub(read), limit)
 }
 
 // The type of the elements of a `.npy` file, as `numpy.dtype` reads its name on Linux.
@@ -119,30 +34,9 @@ impl Header {
 /// The longest text that one element may be.
 const LONGEST_TEXT: usize = 4096;
 
-/// The type of one element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Number(CellType),
-    /// Text of at most this many UTF-32 characters.
-    Unicode(usize),
-    /// Text of at most this many bytes.
-    Bytes(usize),
-}
-
-impl Kind {
-    /// Bytes of one element.
-    pub(super) fn size(self) -> usize {
-        match self {
-            Kind::Number(cell) => size_of_cell(cell),
-            Kind::Unicode(characters) => characters.saturating_mul(4),
-            Kind::Bytes(bytes) => bytes,
-        }
-    }
-}
-
 /// The type of a name such as `<f8`, `=i4`, `>d`, `float64` or `|S5`, and whether it is big-endian; `None` for a type that is
 /// not read.
-pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
+fn kind(name: &str) -> Option<(Kind, bool)> {
     let listed = |list: &str, word: &str| list.split(' ').any(|known| known == word);
     if let Some((cell, ..)) = TYPES.iter().find(|(.., names)| listed(names, name)) {
         return Some((Kind::Number(*cell), false));
@@ -187,25 +81,22 @@ const TYPES: [(CellType, &str, &str, &str); 12] = [
     (CellType::F64, "f8", "d", "float64 float double"),
 ];
 
-// The header of a `.npy` file as Python reads it: a literal of a dictionary.
+// The header of a `.npy` file as Python reads it, with comments and the spellings of Python 2: a literal of a dictionary.
 
 /// A bracket within a bracket within …: headers of numbers have two.
 const DEEPEST: usize = 8;
 
-/// A value. What no header of numbers has (fractions, bytes, escapes in strings) is not read.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Literal {
+/// A value; numbers and truth values are words. What no header of numbers has (bytes, escapes in strings) is not read.
+enum Literal<'t> {
     Text(String),
-    Truth(bool),
-    Integer(u64),
-    Nothing,
-    Tuple(Vec<Literal>),
-    List(Vec<Literal>),
-    Dictionary(Vec<(Literal, Literal)>),
+    Word(&'t str),
+    Tuple(Vec<Literal<'t>>),
+    List,
+    Dictionary(Vec<(Literal<'t>, Literal<'t>)>),
 }
 
 /// The one literal that a text is, with blanks and comments around it; `long` lets integers end in `L`, as Python 2 wrote them.
-pub(super) fn literal(text: &str, long: bool) -> Option<Literal> {
+fn literal(text: &str, long: bool) -> Option<Literal<'_>> {
     let mut reader = Reader { rest: text, long, depth: 0 };
     let value = reader.value()?;
     reader.skip();
@@ -219,7 +110,7 @@ struct Reader<'t> {
     depth: usize,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     /// Passes blanks, line ends and comments.
     fn skip(&mut self) {
         loop {
@@ -239,54 +130,48 @@ impl Reader<'_> {
         rest.is_some()
     }
 
-    fn value(&mut self) -> Option<Literal> {
+    fn value(&mut self) -> Option<Literal<'t>> {
         self.skip();
         self.depth += 1;
         let value = match self.rest.chars().next()? {
-            _ if self.depth > DEEPEST => None,
-            '(' => self.tuple(),
-            '[' => self.items(']', Reader::value).map(|(items, _)| Literal::List(items)),
-            '{' => self.items('}', Reader::entry).map(|(entries, _)| Literal::Dictionary(entries)),
-            '\'' | '"' => self.text(),
-            '0'..='9' | '+' => self.integer(),
-            _ => self.word(),
+            _ if self.depth > DEEPEST => return None,
+            // Brackets around one value without a comma are no tuple.
+            '(' => match self.items(')', Reader::value)? {
+                (mut items, false) if items.len() == 1 => items.pop()?,
+                (items, _) => Literal::Tuple(items),
+            },
+            '[' => self.items(']', Reader::value).map(|_| Literal::List)?,
+            '{' => Literal::Dictionary(self.items('}', Reader::entry)?.0),
+            '\'' | '"' => self.text()?,
+            _ => self.word()?,
         };
         self.depth -= 1;
-        value
+        Some(value)
     }
 
-    /// What stands up to a closing bracket, and whether a comma stands behind one of the items.
+    /// What stands up to a closing bracket, and whether a comma stands behind the last item.
     fn items<T>(&mut self, close: char, item: fn(&mut Self) -> Option<T>) -> Option<(Vec<T>, bool)> {
         self.rest = &self.rest[1..];
-        let (mut items, mut comma) = (Vec::new(), false);
+        let (mut items, mut comma) = (Vec::new(), true);
         while !self.has(close) {
-            if !items.is_empty() && !std::mem::take(&mut comma) {
+            if !comma {
                 return None;
             }
             items.push(item(self)?);
             comma = self.has(',');
         }
-        let comma = comma || items.len() > 1;
         Some((items, comma))
     }
 
     /// An entry of a dictionary.
-    fn entry(&mut self) -> Option<(Literal, Literal)> {
+    fn entry(&mut self) -> Option<(Literal<'t>, Literal<'t>)> {
         let key = self.value()?;
         self.has(':').then_some(())?;
         Some((key, self.value()?))
     }
 
-    /// A tuple; brackets around one value without a comma are no tuple.
-    fn tuple(&mut self) -> Option<Literal> {
-        match self.items(')', Reader::value)? {
-            (mut items, false) if items.len() == 1 => items.pop(),
-            (items, _) => Some(Literal::Tuple(items)),
-        }
-    }
-
     /// A string, or several that stand one behind the other.
-    fn text(&mut self) -> Option<Literal> {
+    fn text(&mut self) -> Option<Literal<'t>> {
         let mut text = String::new();
         loop {
             self.skip();
@@ -301,35 +186,27 @@ impl Reader<'_> {
         }
     }
 
-    fn integer(&mut self) -> Option<Literal> {
+    /// A word; signs may stand before one that begins with a digit.
+    fn word(&mut self) -> Option<Literal<'t>> {
+        let signed = self.has('+');
         while self.has('+') {}
-        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        let word = &self.rest[..end.unwrap_or(self.rest.len())];
-        self.rest = &self.rest[word.len()..];
-        let digits = if self.long { word.strip_suffix('L').unwrap_or(word) } else { word };
-        let value = integer(digits)?;
-        self.skip();
-        if self.long && self.rest.starts_with('L') && digits == word {
-            self.rest = &self.rest[1..];
-        }
-        Some(Literal::Integer(value))
-    }
-
-    fn word(&mut self) -> Option<Literal> {
         let end = self.rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-        let word = &self.rest[..end.unwrap_or(self.rest.len())];
-        let rest = &self.rest[word.len()..];
-        if matches!(word, "u" | "U" | "r" | "R") && rest.starts_with(['\'', '"']) {
-            self.rest = rest;
+        let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        if matches!(word, "u" | "U" | "r" | "R") && rest.starts_with(['\'', '"']) && !signed {
             return self.text();
         }
-        self.rest = rest;
-        Some(match word {
-            "True" => Literal::Truth(true),
-            "False" => Literal::Truth(false),
-            "None" => Literal::Nothing,
-            _ => return None,
-        })
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        if word.is_empty() || signed && !is_number {
+            return None;
+        }
+        if !(is_number && self.long) {
+            return Some(Literal::Word(word));
+        }
+        // The `L` may stand apart.
+        let digits = word.strip_suffix('L').unwrap_or(word);
+        let _apart = digits == word && self.has('L');
+        Some(Literal::Word(digits))
     }
 }
 
@@ -352,31 +229,17 @@ fn integer(text: &str) -> Option<u64> {
     (is_plain && !padded).then(|| u64::from_str_radix(&plain, base).ok())?
 }
 
-// The header of a `.npy` file. Source: NEP 1 and `numpy.lib.format`, versions 1.0 to 3.0.
-//
-// It is read as NumPy reads it, with comments and the spellings of Python 2; only a field given twice is refused.
-
 /// The first bytes of every `.npy` file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// NumPy reads no longer ones.
 const LONGEST_HEADER: usize = 10_000;
 
-/// The contents of a header.
-pub(super) struct Header {
-    pub(super) kind: Kind,
-    pub(super) dims: Vec<usize>,
-    pub(super) big_endian: bool,
-    pub(super) fortran: bool,
-    /// Bytes before the first number.
-    pub(super) length: u64,
-}
-
-/// Reads the header, and nothing behind it.
+/// Reads the header, and nothing behind it; with its length in bytes.
 ///
 /// # Errors
 /// If there is none, or it describes anything but an array of numbers or words that fits into memory.
-pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
+fn header(reader: &mut dyn Read) -> Result<(ArrayFormat, u64)> {
     let mut start = Vec::new();
     read_to(reader, &mut start, 12)?;
     let first: [u8; 12] = *start.first_chunk().ok_or_else(not_npy)?;
@@ -408,10 +271,10 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
     };
     let [elements, order, sides] = fields(literal(&text, old).ok_or_else(damaged)?)?;
     let (kind, big_endian) = descr(elements)?;
-    let dims = shape(sides)?;
+    let dims = shape(sides).ok_or_else(damaged)?;
     checked_cells(&dims, usize::MAX)?;
-    let Literal::Truth(fortran) = order else { return Err(damaged()) };
-    Ok(Header { kind, dims, big_endian, fortran, length: start.len() as u64 })
+    let Literal::Word(fortran @ ("True" | "False")) = order else { return Err(damaged()) };
+    Ok((ArrayFormat { kind, big_endian, fortran: fortran == "True", dims }, start.len() as u64))
 }
 
 const PLAIN_ARRAYS: &str = "save numbers, for example with array.astype(float)";
@@ -446,7 +309,7 @@ fn damaged() -> Error {
 ///
 /// # Errors
 /// If there are other fields than these three, or one of them twice.
-fn fields(header: Literal) -> Result<[Literal; 3]> {
+fn fields(header: Literal<'_>) -> Result<[Literal<'_>; 3]> {
     let Literal::Dictionary(entries) = header else { return Err(damaged()) };
     let mut fields = [None, None, None];
     for (key, value) in entries {
@@ -467,22 +330,22 @@ fn fields(header: Literal) -> Result<[Literal; 3]> {
     }
 }
 
-fn shape(shape: Literal) -> Result<Vec<usize>> {
-    let Literal::Tuple(sides) = shape else { return Err(damaged()) };
-    let side = |side| match side {
-        Literal::Integer(side) => usize::try_from(side).map_err(|_| damaged()),
-        _ => Err(damaged()),
+fn shape(shape: Literal<'_>) -> Option<Vec<usize>> {
+    let Literal::Tuple(sides) = shape else { return None };
+    let side = |side: &Literal<'_>| match side {
+        Literal::Word(word) => usize::try_from(integer(word)?).ok(),
+        _ => None,
     };
-    sides.into_iter().map(side).collect()
+    sides.iter().map(side).collect()
 }
 
-fn descr(descr: Literal) -> Result<(Kind, bool)> {
+fn descr(descr: Literal<'_>) -> Result<(Kind, bool)> {
     match descr {
         Literal::Text(name) => kind(&name).ok_or_else(|| {
             Error::new(format!("the elements have the type {}, not numbers that can be read", clip(&name)))
                 .help(PLAIN_ARRAYS)
         }),
-        Literal::List(_) | Literal::Tuple(_) => {
+        Literal::List | Literal::Tuple(_) => {
             Err(Error::new("this is an array of records").help(PLAIN_ARRAYS))
         }
         _ => Err(damaged()),
@@ -502,8 +365,6 @@ pub(super) struct Npz {
     pub(super) names: Vec<String>,
     /// Bytes that may still be unpacked.
     left: u64,
-    /// No array may be larger than this.
-    pub(super) limit: Limit,
 }
 
 impl Npz {
@@ -512,44 +373,28 @@ impl Npz {
     /// # Errors
     /// If the file is no zip archive, or not all of one, or more than one, or a name stands in it twice.
     pub(super) fn open(mut input: Input) -> Result<Npz> {
-        check_directory(&input.name, &mut *input.reader, input.length)?;
+        let names = listed(&input.name, &mut *input.reader, input.length)?;
         let archive = ZipArchive::new(input.reader).map_err(|error| bad_archive(&input.name, &error))?;
-        let names: Result<Vec<String>> = archive.file_names_raw().map(array_name).collect();
-        let names = names.map_err(|error| error.in_source(&input.name))?;
-        Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked(), limit: input.limit })
+        Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked() })
     }
 
-    /// The name in errors of the array at a position of `names`.
-    fn entry_name(&self, position: usize) -> String {
-        entry_name(&self.name, self.names.get(position).map(String::as_str).unwrap_or_default())
-    }
-
-    /// Unpacks the array at a position of `names`.
+    /// The array at a position of `names`.
     ///
     /// # Errors
     /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
-    pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
-        let name = self.entry_name(position);
-        let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
-        // The size here is only what the archive says; `read` holds it against the array's header, then against
-        // the bytes, of which it unpacks at most one too many.
+    pub(super) fn stored(&mut self, position: usize, limit: Limit) -> Result<StoredArray<'_>> {
+        let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
+        let name = entry_name(&self.name, entry);
+        let file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
+        // The size here is only what the archive says; it is held against the array's header, then against the bytes, of which
+        // at most one too many is unpacked.
         let length = file.size();
         self.left = self.left.checked_sub(length).ok_or_else(|| {
-            Error::new(format!("the file unpacks to more than {} MiB", self.limit.unpacked() >> 20))
+            Error::new(format!("the file unpacks to more than {} MiB", limit.unpacked() >> 20))
                 .in_source(&name)
                 .help("save the arrays that you need in a file of their own")
         })?;
-        read(&name, &mut file, length, self.limit)
-    }
-
-    /// True if the array at a position of `names` holds truth values, as far as its header says.
-    ///
-    /// # Errors
-    /// If the entry is damaged, or is no array.
-    pub(super) fn is_boolean(&mut self, position: usize) -> Result<bool> {
-        let name = self.entry_name(position);
-        let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
-        is_boolean(&name, &mut file)
+        stored(name, file, length, limit)
     }
 }
 
@@ -574,7 +419,7 @@ const LONGEST_COMMENT: u64 = 0xffff;
 /// The size of the record that locates the end of a large archive.
 const LOCATOR: u64 = 20;
 /// The end of a large archive, as far as it is read.
-const LARGE_END: usize = 56;
+const LARGE_END: u64 = 56;
 /// One entry without its name.
 const ENTRY: usize = 46;
 /// The size of the header before an entry's bytes, without its name.
@@ -584,75 +429,62 @@ const ELSEWHERE: u64 = 0xffff_ffff;
 /// The extra field of large archives.
 const LARGE: u64 = 1;
 
-/// The position of the list of entries.
-struct Directory {
-    start: u64,
-    size: u64,
-    entries: u64,
-    /// The byte at which the list must end.
-    end: u64,
-}
-
-/// Checks that the archive begins with the file and ends with it, lists every name once, and has each entry under that name.
+/// The names of the arrays in an archive that begins with the file and ends with it, lists every name once, and has each entry
+/// under that name.
 ///
 /// # Errors
 /// If it does not.
-pub(super) fn check_directory(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Result<()> {
+fn listed(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Result<Vec<String>> {
     let failed = |error: io::Error| unreadable(name, &error);
     let damaged = |what: &str| {
         Error::new(format!("the zip archive {what}"))
             .in_source(name)
             .help("the file was cut off, changed or joined to another: save it again with numpy.savez")
     };
-    let Some(directory) = directory(reader, length).map_err(failed)? else {
+    let Some(Directory { start, size, entries, end }) = directory(reader, length).map_err(failed)? else {
         return Err(damaged("is incomplete, or other bytes stand behind it"));
     };
-    if directory.start.checked_add(directory.size) != Some(directory.end) {
+    if start.checked_add(size) != Some(end) {
         return Err(damaged("does not have its list of entries where it says"));
     }
-    reader.seek(SeekFrom::Start(directory.start)).map_err(failed)?;
-    let mut list = io::BufReader::new(reader.take(directory.size));
-    let (mut names, mut listed, mut read) = (HashSet::new(), Vec::new(), 0);
-    while read < directory.size {
-        let mut entry = [0; ENTRY];
-        list.read_exact(&mut entry).map_err(failed)?;
-        let [name_length, extra, comment] = [28, 30, 32].map(|at| number(&entry[at..at + 2]));
-        let raw = bytes(&mut list, name_length).map_err(failed)?;
-        let more = bytes(&mut list, extra).map_err(failed)?;
-        io::copy(&mut list.by_ref().take(comment), &mut io::sink()).map_err(failed)?;
-        if !entry.starts_with(b"PK\x01\x02") {
-            return Err(damaged("has no entry where its list says"));
+    let _list = memory::hold(size).map_err(|error| error.in_source(name))?;
+    let list = piece(reader, start, size).map_err(failed)?;
+    let (mut rest, mut names, mut seen, mut first) = (&list[..], Vec::new(), HashSet::new(), None);
+    while let Some((entry, behind)) = rest.split_at_checked(ENTRY)
+        && entry.starts_with(b"PK\x01\x02")
+    {
+        let [length, extra, comment] = [28, 30, 32].map(|at| number(&entry[at..at + 2]) as usize);
+        let Some((fields, others)) = behind.split_at_checked(length + extra + comment) else { break };
+        let (raw, extra) = (&fields[..length], &fields[length..length + extra]);
+        let text = array_name(raw).map_err(|error| error.in_source(name))?;
+        let begin = start_of(entry, extra);
+        if !is_there(reader, begin, raw).map_err(failed)? {
+            let listed = clip(&String::from_utf8_lossy(raw));
+            return Err(damaged(&format!("has another entry where it lists `{listed}`")));
         }
-        listed.push((start_of(&entry, &more), raw.clone()));
-        read += ENTRY as u64 + name_length + extra + comment;
-        let text = array_name(&raw).map_err(|error| error.in_source(name))?;
-        if names.contains(&text) {
+        if !seen.insert(text.clone()) {
             return Err(Error::new(format!("`{}` appears twice", clip(&text)))
                 .in_source(name)
                 .help("save every array under a name of its own"));
         }
-        names.insert(text);
+        names.push(text);
+        first = Some(first.map_or(begin, |first: u64| first.min(begin)));
+        rest = others;
     }
-    if read != directory.size || names.len() as u64 != directory.entries {
+    if !rest.is_empty() || names.len() as u64 != entries {
         return Err(damaged("does not list as many entries as it says"));
     }
-    if listed.iter().map(|(start, _)| *start).min().unwrap_or(directory.start) != 0 {
+    if first.unwrap_or(start) != 0 {
         return Err(damaged("does not begin with the file"));
     }
-    for (start, raw) in listed {
-        if !is_there(reader, start, &raw).map_err(failed)? {
-            let name = clip(str::from_utf8(&raw).unwrap_or_default());
-            return Err(damaged(&format!("has another entry where it lists `{name}`")));
-        }
-    }
-    Ok(())
+    Ok(names)
 }
 
 /// The name of an entry without its ending.
 ///
 /// # Errors
 /// If it is not UTF-8: then its characters are unknown.
-pub(super) fn array_name(raw: &[u8]) -> Result<String> {
+fn array_name(raw: &[u8]) -> Result<String> {
     let Ok(name) = str::from_utf8(raw) else {
         let shown = clip(&raw.escape_ascii().to_string());
         return Err(Error::new(format!("the name `{shown}` is not UTF-8 text"))
@@ -661,24 +493,17 @@ pub(super) fn array_name(raw: &[u8]) -> Result<String> {
     Ok(name.strip_suffix(".npy").unwrap_or(name).to_string())
 }
 
-/// The next `count` bytes.
-fn bytes(reader: &mut dyn Read, count: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(count).unwrap_or(usize::MAX)];
-    reader.read_exact(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// The byte at which an entry of the list begins: in the entry, or in the extra field after the sizes.
-fn start_of(entry: &[u8; ENTRY], extra: &[u8]) -> u64 {
+fn start_of(entry: &[u8], extra: &[u8]) -> u64 {
     let [size, packed, start] = [24, 20, 42].map(|at| number(&entry[at..at + 4]));
     if start != ELSEWHERE {
         return start;
     }
     let before = [size, packed].into_iter().filter(|&size| size == ELSEWHERE).count();
     let mut rest = extra;
-    while let Some((head, fields)) = rest.split_at_checked(4) {
-        let length = usize::try_from(number(&head[2..])).unwrap_or(usize::MAX);
-        let Some((field, others)) = fields.split_at_checked(length) else { break };
+    while let Some((head, fields)) = rest.split_at_checked(4)
+        && let Some((field, others)) = fields.split_at_checked(number(&head[2..]) as usize)
+    {
         if number(&head[..2]) == LARGE {
             return field.get(8 * before..8 * before + 8).map_or(start, number);
         }
@@ -689,56 +514,52 @@ fn start_of(entry: &[u8; ENTRY], extra: &[u8]) -> u64 {
 
 /// True if an entry of this name begins there.
 fn is_there(reader: &mut dyn ReadSeek, start: u64, name: &[u8]) -> io::Result<bool> {
-    reader.seek(SeekFrom::Start(start))?;
-    let mut head = Vec::new();
-    reader.take((LOCAL + name.len()) as u64).read_to_end(&mut head)?;
+    let head = piece(reader, start, (LOCAL + name.len()) as u64)?;
     Ok(head.starts_with(b"PK\x03\x04")
         && head.get(26..28).map(number) == Some(name.len() as u64)
         && head.get(LOCAL..) == Some(name))
 }
 
+/// The position of the list of entries.
+struct Directory {
+    start: u64,
+    size: u64,
+    entries: u64,
+    /// The byte at which the list must end.
+    end: u64,
+}
+
 /// The position of the list according to the last record of the file; `None` if the file does not end with such a record.
 fn directory(reader: &mut dyn ReadSeek, length: u64) -> io::Result<Option<Directory>> {
-    let from = length.saturating_sub(END + LONGEST_COMMENT + LOCATOR);
-    let mut tail = Vec::new();
-    reader.seek(SeekFrom::Start(from))?;
-    reader.take(length - from).read_to_end(&mut tail)?;
-    let is_end = |at: &usize| {
-        let record = &tail[*at..];
-        record.starts_with(b"PK\x05\x06") && END + number(&record[20..22]) == record.len() as u64
+    let from = length.saturating_sub(END + LONGEST_COMMENT);
+    let tail = piece(reader, from, length - from)?;
+    let is_end = |&at: &usize| {
+        let comment = tail[at..].strip_prefix(b"PK\x05\x06").and_then(|record| record.get(16..18));
+        comment.is_some_and(|comment| END + number(comment) == (tail.len() - at) as u64)
     };
-    let Some(at) = (0..=tail.len().saturating_sub(END as usize))
-        .rev()
-        .find(|at| tail.len() >= END as usize && is_end(at))
-    else {
-        return Ok(None);
+    let Some(at) = (0..tail.len()).rev().find(is_end) else { return Ok(None) };
+    let (record, place) = (&tail[at..], from + at as u64);
+    let locator = piece(reader, place.saturating_sub(LOCATOR), LOCATOR)?;
+    let Some(end) = locator.strip_prefix(b"PK\x06\x07").and_then(|locator| locator.get(4..12)) else {
+        let [entries, size, start] = [10..12, 12..16, 16..20].map(|field| number(&record[field]));
+        return Ok(Some(Directory { start, size, entries, end: place }));
     };
-    let record = &tail[at..];
-    let place = from + at as u64;
-    let locator = at.checked_sub(LOCATOR as usize).map(|start| &tail[start..at]);
-    let Some(locator) = locator.filter(|locator| locator.starts_with(b"PK\x06\x07")) else {
-        return Ok(Some(Directory {
-            entries: number(&record[10..12]),
-            size: number(&record[12..16]),
-            start: number(&record[16..20]),
-            end: place,
-        }));
-    };
-    let end = number(&locator[8..16]);
-    let mut large = [0; LARGE_END];
-    if end.checked_add(LARGE_END as u64 + LOCATOR).is_none_or(|least| least > place) {
+    let end = number(end);
+    let large = piece(reader, end, LARGE_END)?;
+    if !large.starts_with(b"PK\x06\x06") || (large.len() as u64) < LARGE_END {
         return Ok(None);
     }
-    reader.seek(SeekFrom::Start(end))?;
-    reader.read_exact(&mut large)?;
-    let size = number(&large[4..12]);
-    let fits = end.checked_add(size).and_then(|sum| sum.checked_add(12 + LOCATOR)) == Some(place);
-    Ok((large.starts_with(b"PK\x06\x06") && fits).then(|| Directory {
-        entries: number(&large[32..40]),
-        size: number(&large[40..48]),
-        start: number(&large[48..56]),
-        end,
-    }))
+    let [record, entries, size, start] = [4, 32, 40, 48].map(|at| number(&large[at..at + 8]));
+    let fits = end.checked_add(record).and_then(|sum| sum.checked_add(12 + LOCATOR)) == Some(place);
+    Ok(fits.then_some(Directory { start, size, entries, end }))
+}
+
+/// `count` bytes from a place of a file on, or fewer where it ends.
+fn piece(reader: &mut dyn ReadSeek, from: u64, count: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.seek(SeekFrom::Start(from))?;
+    reader.take(count).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A number of at most eight bytes, little-endian.
@@ -749,7 +570,7 @@ fn number(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{MAGIC, *};
-    use crate::read::Array;
+    use crate::read::{Array, Item};
 
     /// A `.npy` file with any header.
     fn npy(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
@@ -769,7 +590,7 @@ mod tests {
     }
 
     fn read_bytes(bytes: &[u8]) -> Result<Item> {
-        read("x.npy", &mut &bytes[..], bytes.len() as u64, Limit::ANY)
+        stored("x.npy".into(), bytes, bytes.len() as u64, Limit::ANY)?.read()
     }
 
     fn fails(bytes: &[u8]) -> String {
@@ -931,27 +752,25 @@ mod tests {
 
     #[test]
     fn a_header_is_read_as_python_reads_it() {
-        let text = |text: &str| Literal::Text(text.into());
-        let sides =
-            |sides: &[u64]| Literal::Tuple(sides.iter().map(|&side| Literal::Integer(side)).collect());
-        let expected = Literal::Dictionary(vec![
-            (text("descr"), text("<f8")),
-            (text("fortran_order"), Literal::Truth(false)),
-            (text("shape"), sides(&[1, 2])),
-        ]);
+        let dims = |text: &str, old| {
+            let [_, _, sides] = fields(literal(text, old)?).ok()?;
+            shape(sides)
+        };
         for header in [
             "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }    \n",
             "{\"descr\":'<''f8',u'fortran_order':False,'shape':(0x1,+2,)}",
             "\t{'descr': '<f8', # a comment }\n 'fortran_order': False, 'shape': ((1), 2)} # and another",
         ] {
-            assert_eq!(literal(header, false).as_ref(), Some(&expected), "{header}");
+            assert_eq!(dims(header, false), Some(vec![1, 2]), "{header}");
         }
         let old = "{'descr': '<f8', 'fortran_order': False, 'shape': (1L, 2 L)}";
-        assert_eq!((literal(old, true), literal(old, false)), (Some(expected), None));
+        assert_eq!((dims(old, true), dims(old, false)), (Some(vec![1, 2]), None));
     }
 
     #[test]
     fn what_python_does_not_read_is_not_read() {
+        let dims = |text| literal(text, false).and_then(shape);
+        assert_eq!(dims("(1, 0x2)"), Some(vec![1, 2]));
         for text in [
             "",
             "{",
@@ -960,23 +779,24 @@ mod tests {
             "(,)",
             "{1: 2 3: 4}",
             "{1: 2,, }",
-            "1_",
-            "1__0",
-            "0x",
-            "_1",
+            "(1_,)",
+            "(1__0,)",
+            "(0x,)",
+            "(_1,)",
             "(1 2)",
-            "f(1)",
+            "(f(1),)",
             "{} {}",
-            "'a",
-            "'a\n'",
+            "('a,)",
+            "('a\n',)",
             "[1",
-            "-1",
-            "1.5",
-            "b'a'",
+            "(-1,)",
+            "(+True,)",
+            "(1.5,)",
+            "(b'a',)",
             "(1L,)",
         ] {
-            assert_eq!(literal(text, false), None, "{text}");
+            assert_eq!(dims(text), None, "{text}");
         }
-        assert_eq!(literal(&"[".repeat(10_000), false), None);
+        assert!(literal(&"[".repeat(10_000), false).is_none());
     }
 }

@@ -23,6 +23,8 @@ impl<T: Read + Seek> ReadSeek for T {}
 pub(super) struct Input {
     /// Its name in errors.
     pub(super) name: String,
+    /// The ending of its path, in small letters; a stream has none.
+    pub(super) ending: Option<String>,
     /// Its size in bytes.
     pub(super) length: u64,
     /// The limit of the bytes read from it.
@@ -38,7 +40,7 @@ impl Input {
     /// If it cannot be opened, or is a directory, a device, a pipe, or empty, or larger than what is expected.
     pub(super) fn open(name: &str, path: &Path, limit: Limit) -> Result<Input> {
         let (file, length) = regular(name, path)?;
-        Input::of_file(name, file, length, limit)
+        Ok(Input { ending: ending(path), ..Input::of_file(name, file, length, limit)? })
     }
 
     /// An open file that is not empty.
@@ -52,7 +54,8 @@ impl Input {
         if limit.numbers.is_some() && length > limit.whole {
             return Err(limit.too_large(name));
         }
-        Ok(Input { name: name.to_string(), length, limit, reader: Box::new(BufReader::new(file)) })
+        let reader = Box::new(BufReader::new(file));
+        Ok(Input { name: name.to_string(), ending: None, length, limit, reader })
     }
 
     /// Takes in all of a stream.
@@ -71,13 +74,19 @@ impl Input {
         if length > limit.whole {
             return Err(limit.too_large(name));
         }
-        Ok(Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) })
+        Ok(Input {
+            name: name.to_string(),
+            ending: None,
+            length,
+            limit,
+            reader: Box::new(Cursor::new(bytes)),
+        })
     }
 
     /// A file that travels with the program.
     pub(super) fn bundled(name: &str, bytes: &'static [u8], limit: Limit) -> Input {
-        let length = bytes.len() as u64;
-        Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) }
+        let (ending, length) = (ending(Path::new(name)), bytes.len() as u64);
+        Input { name: name.to_string(), ending, length, limit, reader: Box::new(Cursor::new(bytes)) }
     }
 
     /// Charges the memory of the numbers of a text to the budget.
@@ -150,6 +159,11 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<String> {
             ))
         }
     }
+}
+
+/// The ending of a path, in small letters.
+pub(super) fn ending(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_string_lossy().to_ascii_lowercase())
 }
 
 /// The names of what is in a folder, sorted, without those that begin with a dot.

@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
-use crate::read::{Item, Limit, checked_cells, entry_name};
-use crate::tensor::{Element, Storage, StoredNumbers, Tensor};
+use crate::read::{Limit, checked_cells, entry_name};
+use crate::tensor::{Storage, StoredNumbers, Tensor};
 use crate::text::{grouped, listed_briefly, nearest};
 use crate::unique::check_names;
 use crate::{memory, tensor};
 
-use super::cell_type::{ArrayFormat, is_read};
+use super::cell_type::{ArrayFormat, Kind, StoredArray, is_read};
 use super::open::{Input, ReadSeek, path_text, regular, unreadable};
 
 /// The longest header that the format allows, in bytes; those of the largest models have a few million.
@@ -38,8 +38,6 @@ pub(super) struct Tensors {
     pub(super) names: Vec<String>,
     /// Bytes before the first tensor.
     start: u64,
-    /// No tensor may be larger than this.
-    pub(super) limit: Limit,
 }
 
 /// True if a file may start with a header: its length as a `u64`, then an object in JSON.
@@ -104,17 +102,17 @@ impl Tensors {
             return Err(damaged(format!("the header says {said} bytes of tensors, but {stored} follow")));
         }
         let names = metadata.offset_keys();
-        Ok(Tensors { name, reader, metadata, names, start, limit: input.limit })
+        Ok(Tensors { name, reader, metadata, names, start })
     }
 
-    /// Reads the tensor at a position of `names`.
+    /// The tensor at a position of `names`.
     ///
     /// # Errors
     /// If its numbers are of a type that is not read, or there are too many.
-    pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
+    pub(super) fn stored(&mut self, position: usize, limit: Limit) -> Result<StoredArray<'_>> {
         let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
         let name = entry_name(&self.name, entry);
-        let Some(HeaderEntry { dtype, dims, start, .. }) = self.entry(entry) else {
+        let Some(HeaderEntry { dtype, dims, start, bytes, .. }) = self.entry(entry) else {
             return Err(Error::new("no such tensor").in_source(name));
         };
         if !is_read(dtype) {
@@ -122,12 +120,12 @@ impl Tensors {
                 .in_source(name)
                 .help("convert the tensor to F64, F32, F16, BF16, an integer type or BOOL"));
         }
-        checked_cells(dims, self.limit.cells).map_err(|error| error.in_source(&name))?;
-        let stored = ArrayFormat { cell: dtype, big_endian: false, fortran: false, dims: dims.to_vec() };
+        checked_cells(dims, limit.cells).map_err(|error| error.in_source(&name))?;
+        let kind = Kind::Number(dtype);
+        let format = ArrayFormat { kind, big_endian: false, fortran: false, dims: dims.to_vec() };
         let seek = self.reader.seek(SeekFrom::Start(start));
         seek.map_err(|error| unreadable(&name, &error))?;
-        let cut_off = |_| unreadable(&name, &io::ErrorKind::UnexpectedEof.into());
-        stored.read(&name, &mut self.reader, cut_off).map(Item::Array)
+        Ok(StoredArray { name, format, reader: Box::new(self.reader.by_ref().take(bytes)) })
     }
 
     /// What the header says, in the order in which the tensors are stored.
@@ -141,12 +139,6 @@ impl Tensors {
         let (begin, end) = info.data_offsets;
         let (start, bytes) = (self.start + begin as u64, (end - begin) as u64);
         Some(HeaderEntry { name, dtype: info.dtype, dims: &info.shape, start, bytes })
-    }
-
-    /// True if the tensor at a position of `names` holds truth values.
-    pub(super) fn is_boolean(&self, position: usize) -> bool {
-        let info = self.names.get(position).and_then(|name| self.metadata.info(name));
-        info.is_some_and(|info| info.dtype == Dtype::BOOL)
     }
 }
 
@@ -324,6 +316,7 @@ mod tests {
         let length = bytes.len() as u64;
         Tensors::open(Input {
             name: "x.safetensors".into(),
+            ending: None,
             length,
             limit: Limit::ANY,
             reader: Box::new(Cursor::new(bytes)),
@@ -335,7 +328,8 @@ mod tests {
     }
 
     fn fails(bytes: Vec<u8>) -> String {
-        open(bytes).and_then(|mut tensors| tensors.read::<f64>(0)).err().unwrap().to_string()
+        let read = |mut tensors: Tensors| tensors.stored(0, Limit::ANY)?.read::<f64>();
+        open(bytes).and_then(read).err().unwrap().to_string()
     }
 
     const TWO: &str = r#"{"X":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}"#;
@@ -345,9 +339,8 @@ mod tests {
         let data = [1.5f32.to_le_bytes(), (-2.0f32).to_le_bytes()].concat();
         let mut tensors = open(file(TWO, &data)).unwrap();
         assert_eq!(tensors.names, ["X"]);
-        assert!(
-            matches!(tensors.read::<f64>(0).unwrap(), Item::Array(array) if array.values() == [1.5, -2.0])
-        );
+        let read = tensors.stored(0, Limit::ANY).unwrap().read::<f64>().unwrap();
+        assert_eq!(read.into_array().unwrap().values(), [1.5, -2.0]);
     }
 
     #[test]

@@ -18,9 +18,9 @@ use crate::read::{Delimiter, DelimiterChoice, Limit, TOKENS, is_meant_as_number,
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{clip, listed_briefly};
 
-use super::container::{Format, ending};
+use super::container::Format;
 use super::draft::{Draft, FolderDraft, WriteResult, behind_links, write_whole};
-use super::open::{Input, examined, names_in, path_text, unreadable};
+use super::open::{Input, ending, examined, names_in, path_text, unreadable};
 
 /// The permission of a command to write files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -230,27 +230,19 @@ pub fn check_ending(path: &Path) -> Result<()> {
 
 fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> WriteResult {
     let mut out = BufWriter::new(out);
-    let [rows, cols] = table.labels();
+    let ([rows, cols], shape) = (table.labels(), table.shape());
+    let between = char::from(delimiter).to_string();
+    let mut line = |label: Option<String>, cells: Vec<String>| {
+        writeln!(out, "{}", label.into_iter().chain(cells).collect::<Vec<_>>().join(&between))
+    };
     if let Some(cols) = cols {
-        if rows.is_some() {
-            out.write_all(&[delimiter])?;
-        }
         let is_alone = cols.len() == 1 && rows.is_none();
-        let labels: Vec<String> = cols.iter().map(|label| quoted(label, delimiter, is_alone)).collect();
-        writeln!(out, "{}", labels.join(&char::from(delimiter).to_string()))?;
+        let labels = cols.iter().map(|label| quoted(label, delimiter, is_alone));
+        line(rows.map(|_| String::new()), labels.collect())?;
     }
-    for i in 0..table.shape().rows {
-        if let Some(rows) = rows {
-            write!(out, "{}", quoted(&rows[i], delimiter, false))?;
-            out.write_all(&[delimiter])?;
-        }
-        for j in 0..table.shape().cols {
-            if j > 0 {
-                out.write_all(&[delimiter])?;
-            }
-            write!(out, "{}", shortest(table.at(i, j), table.dtype()))?;
-        }
-        writeln!(out)?;
+    for i in 0..shape.rows {
+        let numbers = (0..shape.cols).map(|j| shortest(table.at(i, j), table.dtype()));
+        line(rows.map(|rows| quoted(&rows[i], delimiter, false)), numbers.collect())?;
     }
     Ok(out.flush()?)
 }
@@ -661,9 +653,8 @@ pub fn put_files(
         })
     };
     let puts: Vec<PutOutcome> = files.iter().map(put).collect::<Result<_>>()?;
-    let others =
-        files.iter().zip(&puts).filter(|(_, put)| **put == PutOutcome::Replaced).map(|((name, _), _)| *name);
-    let others: Vec<&str> = others.collect();
+    let is_other = |(_, put): &(_, &PutOutcome)| **put == PutOutcome::Replaced;
+    let others: Vec<&str> = files.iter().zip(&puts).filter(is_other).map(|((name, _), _)| *name).collect();
     if !others.is_empty() && !overwrite {
         let verb = if others.len() == 1 { "exists" } else { "exist" };
         return Err(Error::new(format!("{} already {verb} with other contents", listed_briefly(others)))

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::foreign::{from_os, from_path, to_os, to_path, visible};
-use crate::read::looks_inline;
+use crate::read::{Limit, looks_inline};
 use crate::text::{nearest, quoted};
 
-use super::open::examined;
+use super::open::{Input, examined};
 
 /// A source of numbers or text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,18 @@ impl Source {
             return Ok(Source::Inline(text.to_string()));
         }
         Err(missing(text))
+    }
+
+    /// Opens a file, on disk or in the program.
+    ///
+    /// # Errors
+    /// If this is none, or the file cannot be opened, is empty, or larger than what is expected.
+    pub(super) fn open(&self, name: &str, limit: Limit) -> Result<Input> {
+        match self {
+            Source::Path(path) => Input::open(name, path, limit),
+            Source::Bundled(file) => Ok(Input::bundled(name, file.bytes, limit)),
+            Source::StandardInput | Source::Inline(_) => Err(Error::new("no such file").in_source(name)),
+        }
     }
 }
 
@@ -332,13 +344,8 @@ pub(super) fn bundled_file(text: &str) -> Option<&'static BundledFile> {
 
 /// The files that stand in a folder such as `examples/data/answers`, sorted by name; none if there is no such folder.
 pub(super) fn bundled_inside(text: &str) -> Vec<&'static BundledFile> {
-    let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
-    let folder = match text.strip_prefix(FOLDER) {
-        Some(folder) => Some(folder),
-        None if text == FOLDER.trim_end_matches('/') => None,
-        None => return Vec::new(),
-    };
-    BUNDLED.iter().filter(|file| file.place().0 == folder).collect()
+    let folder = Path::new(text.strip_prefix("./").unwrap_or(text));
+    BUNDLED.iter().filter(|file| Path::new(FOLDER).join(file.name).parent() == Some(folder)).collect()
 }
 
 /// The name, with its folder, of the file that is called so without it.

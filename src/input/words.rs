@@ -5,19 +5,18 @@
 //! of wanted words are read. Words are compared as bytes, since such files hold words that are not UTF-8.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
 use std::io::{Cursor, ErrorKind, Read};
+use std::iter;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Place, Result};
 use crate::foreign::to_os;
-use crate::read::{AllowedNumbers, entries, number};
+use crate::read::{AllowedNumbers, entries, is_punctuation, number};
 use crate::text::{clip, counted, one_of};
 
-use super::open::{empty, unreadable};
+use super::open::{Input, empty, unreadable};
 
 /// The vectors that a file has for some words.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +35,19 @@ pub struct WordVectors {
 /// If the file has no vectors, or the line of a word is no vector of the file's width.
 pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<WordVectors> {
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-    let mut search = Search::new(name, words, &lower);
+    let wanted = words.iter().copied().chain(lower.iter().map(String::as_str)).map(str::as_bytes);
+    let mut search = Search {
+        name,
+        words,
+        wanted: wanted.collect(),
+        first_bytes: [false; 256],
+        found: HashMap::new(),
+        width: None,
+        is_plausible: false,
+    };
+    for first in search.wanted.iter().filter_map(|word| word.first()) {
+        search.first_bytes[usize::from(*first)] = true;
+    }
     if let Some(mut reader) = stream.open(name)? {
         each_line(name, &mut reader, |number, line| search.line(number, line))?;
     }
@@ -56,9 +67,10 @@ pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resul
 /// A first pass through the file.
 struct Search<'w> {
     name: &'w str,
+    /// As they were asked for: when all of these are found, the search ends.
+    words: &'w [&'w str],
+    /// These, and the same in lower case.
     wanted: HashSet<&'w [u8]>,
-    /// The words as they were asked for, as long as they are not found: with the last of them the search ends.
-    awaited: HashSet<&'w [u8]>,
     /// Which first bytes the wanted words have.
     first_bytes: [bool; 256],
     found: HashMap<&'w [u8], Vec<f64>>,
@@ -69,17 +81,6 @@ struct Search<'w> {
 }
 
 impl<'w> Search<'w> {
-    fn new(name: &'w str, words: &[&'w str], lower: &'w [String]) -> Search<'w> {
-        let awaited: HashSet<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-        let wanted: HashSet<&[u8]> =
-            awaited.iter().copied().chain(lower.iter().map(|word| word.as_bytes())).collect();
-        let mut first_bytes = [false; 256];
-        for first in wanted.iter().filter_map(|word| word.first()) {
-            first_bytes[usize::from(*first)] = true;
-        }
-        Search { name, wanted, awaited, first_bytes, found: HashMap::new(), width: None, is_plausible: false }
-    }
-
     fn line(&mut self, line_number: usize, mut line: &[u8]) -> Result<ControlFlow<()>> {
         if line_number == 1 {
             line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
@@ -106,13 +107,15 @@ impl<'w> Search<'w> {
         }
         let (word, rest) = split_word(line);
         if let Some(&word) = self.wanted.get(word)
+            && !self.found.contains_key(word)
             && let Some(vector) = self.vector(line_number, rest)?
         {
             self.found.insert(word, vector);
-            self.wanted.remove(word);
-            self.awaited.remove(word);
+            if self.words.iter().all(|word| self.found.contains_key(word.as_bytes())) {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok(if self.awaited.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The numbers of a line; `None` if it belongs to a longer word with blanks in it, as some files have them.
@@ -163,13 +166,13 @@ const BINARY: &str = "convert the binary form to text first, with a word and its
 const BLOCK: usize = 256 << 10;
 
 /// The longest line that is read.
-pub(super) const LONGEST_LINE: usize = 1 << 20;
+const LONGEST_LINE: usize = 1 << 20;
 
 /// Calls `each` with the number (from 1) and the bytes of every line, without its line feed, until it breaks off.
 ///
 /// # Errors
 /// If reading fails, a line is longer than [`LONGEST_LINE`], or `each` fails.
-pub(super) fn each_line(
+fn each_line(
     name: &str,
     stream: &mut dyn Read,
     mut each: impl FnMut(usize, &[u8]) -> Result<ControlFlow<()>>,
@@ -214,19 +217,19 @@ pub(super) fn each_line(
 /// The stream of a file of vectors.
 pub(super) enum Stream<'s> {
     /// A file, which can be read again.
-    File(&'s Path),
-    /// The bytes of a file that travels with the program.
-    Bytes(&'static [u8]),
+    File(Input),
     /// A stream that can be read once.
     Once(Option<&'s mut dyn Read>),
 }
 
 impl Stream<'_> {
     /// From the beginning, unpacked; `None` when that is not to be had again.
-    pub(super) fn open(&mut self, name: &str) -> Result<Option<Box<dyn Read + '_>>> {
+    fn open(&mut self, name: &str) -> Result<Option<Box<dyn Read + '_>>> {
         let mut raw: Box<dyn Read + '_> = match self {
-            Stream::File(path) => Box::new(File::open(path).map_err(|error| unreadable(name, &error))?),
-            Stream::Bytes(bytes) => Box::new(*bytes),
+            Stream::File(input) => {
+                input.rewind()?;
+                Box::new(&mut input.reader)
+            }
             Stream::Once(stream) => match stream.take() {
                 Some(stream) => Box::new(stream),
                 None => return Ok(None),
@@ -244,7 +247,7 @@ impl Stream<'_> {
 }
 
 /// The word at the start of a line, and the rest.
-pub(super) fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
+fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr2(b' ', b'\t', line) {
         Some(end) => line.split_at(end),
         None => (line.trim_ascii_end(), &[]),
@@ -252,7 +255,7 @@ pub(super) fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The width that word2vec's first line announces; `None` if this is another line.
-pub(super) fn header_width(line: &[u8]) -> Option<usize> {
+fn header_width(line: &[u8]) -> Option<usize> {
     let mut fields = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
     let _count: u64 = fields.next()?.parse().ok()?;
     let width = fields.next()?.parse().ok()?;
@@ -274,7 +277,7 @@ const OFFERED: usize = 3;
 ///
 /// # Errors
 /// If the second pass fails.
-pub(super) fn hints(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<Vec<String>> {
+fn hints(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<Vec<String>> {
     let mut seen = HashSet::new();
     let long = words.iter().filter(|word| word.chars().count() >= SHORTEST_WORD && seen.insert(**word));
     // Each costs a look at every line.
@@ -383,17 +386,15 @@ const MOST_DECIMALS: u32 = 15;
 /// a word is spelled, and nothing about what it means.
 pub fn invented(words: &[&str], width: usize, length: f64, taken: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let decimals = decimals(length, width);
-    let mut vectors: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let mut exact: BTreeMap<&str, (Vec<f64>, u32)> =
         words.iter().map(|&word| (word, (vector(word, width, length), decimals))).collect();
-    // Words whose vectors are equal, or taken, get one more decimal until none are.
     loop {
-        for (word, (exact, decimals)) in &exact {
-            vectors.insert(word, rounded(exact, *decimals));
-        }
-        let clashing: Vec<&str> = clashes(&vectors, taken);
+        let mut vectors: BTreeMap<&str, Vec<f64>> =
+            exact.iter().map(|(word, (exact, decimals))| (*word, rounded(exact, *decimals))).collect();
+        // Words whose vectors are equal, or taken, get one more decimal until none are.
+        let clashing = clashes(&vectors, taken);
         let mut finer = false;
-        for word in clashing {
+        for word in &clashing {
             if let Some((_, decimals)) = exact.get_mut(word)
                 && *decimals <= MOST_DECIMALS
             {
@@ -401,17 +402,17 @@ pub fn invented(words: &[&str], width: usize, length: f64, taken: &[Vec<f64>]) -
                 finer = true;
             }
         }
-        if !finer {
-            break;
+        if finer {
+            continue;
         }
-    }
-    // Two words with one hash: never seen, and told apart all the same.
-    for (place, word) in clashes(&vectors, taken).into_iter().map(str::to_string).enumerate() {
-        if let Some(first) = vectors.get_mut(word.as_str()).and_then(|vector| vector.first_mut()) {
-            *first += length * (place + 1) as f64 / 1024.0;
+        // Two words with one hash: never seen, and told apart all the same.
+        for (place, word) in clashing.into_iter().enumerate() {
+            if let Some(first) = vectors.get_mut(word).and_then(|vector| vector.first_mut()) {
+                *first += length * (place + 1) as f64 / 1024.0;
+            }
         }
+        return words.iter().map(|word| vectors[word].clone()).collect();
     }
-    words.iter().map(|word| vectors[word].clone()).collect()
 }
 
 /// The words whose vector another word has too, or that is taken.
@@ -431,14 +432,13 @@ fn decimals(length: f64, width: usize) -> u32 {
 }
 
 fn rounded(vector: &[f64], decimals: u32) -> Vec<f64> {
+    // Beyond this a rounded number would not be the nearest one any more.
+    if decimals > MOST_DECIMALS {
+        return vector.to_vec();
+    }
     let power = power_of_ten(decimals);
-    let rounded = |x: &f64| match decimals {
-        // Beyond this a rounded number would not be the nearest one any more.
-        _ if decimals > MOST_DECIMALS => *x,
-        // 0 for −0.
-        _ => (x * power).round() / power + 0.0,
-    };
-    vector.iter().map(rounded).collect()
+    // 0 for −0.
+    vector.iter().map(|x| (x * power).round() / power + 0.0).collect()
 }
 
 fn power_of_ten(exponent: u32) -> f64 {
@@ -452,9 +452,8 @@ fn vector(word: &str, width: usize, length: f64) -> Vec<f64> {
     for &letter in &letters {
         add(&mut sum, 1.0, &[1, letter.into()]);
     }
-    let ends = [u32::MAX];
-    let all: Vec<u32> =
-        ends.iter().copied().chain(letters.iter().map(|&letter| letter.into())).chain(ends).collect();
+    let ends = || iter::once(u32::MAX);
+    let all: Vec<u32> = ends().chain(letters.iter().map(|&letter| letter.into())).chain(ends()).collect();
     for pair in all.windows(2) {
         add(&mut sum, PAIR, &[2, pair[0], pair[1]]);
     }
@@ -546,37 +545,6 @@ fn runs(marks: &str) -> Vec<String> {
     runs
 }
 
-/// True if a character is punctuation: the marks of ASCII that are no mathematical signs, and those of the scripts in use.
-fn is_punctuation(c: char) -> bool {
-    match c {
-        '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~' => false,
-        c if c.is_ascii() => c.is_ascii_punctuation(),
-        // Latin, Greek, Armenian, Hebrew.
-        '¡' | '§' | '«' | '¶' | '·' | '»' | '¿' | '\u{37e}' | '\u{387}' => true,
-        '\u{55a}'..='\u{55f}' | '\u{589}' | '\u{58a}' | '\u{5be}' | '\u{5c0}' | '\u{5c3}' | '\u{5c6}' => true,
-        '\u{5f3}' | '\u{5f4}' => true,
-        // Arabic, Syriac, Devanagari, Thai, Tibetan, Georgian, Ethiopic, Khmer, Mongolian.
-        '\u{60c}' | '\u{60d}' | '\u{61b}' | '\u{61d}'..='\u{61f}' | '\u{66a}'..='\u{66d}' | '\u{6d4}' => true,
-        '\u{700}'..='\u{70d}' | '\u{964}' | '\u{965}' | '\u{970}' | '\u{e4f}' | '\u{e5a}' | '\u{e5b}' => true,
-        '\u{f04}'..='\u{f12}' | '\u{10fb}' | '\u{1360}'..='\u{1368}' | '\u{17d4}'..='\u{17d6}' => true,
-        '\u{1800}'..='\u{180a}' => true,
-        // Dashes, quotation marks, the ellipsis, and what Chinese, Japanese and Korean write.
-        '\u{2010}'..='\u{2027}'
-        | '\u{2030}'..='\u{2043}'
-        | '\u{2045}'..='\u{2051}'
-        | '\u{2053}'..='\u{205e}' => true,
-        '\u{3001}'..='\u{3003}'
-        | '\u{3008}'..='\u{3011}'
-        | '\u{3014}'..='\u{301f}'
-        | '\u{3030}'
-        | '\u{30fb}' => true,
-        '\u{ff01}'..='\u{ff03}' | '\u{ff05}'..='\u{ff0a}' | '\u{ff0c}'..='\u{ff0f}' => true,
-        '\u{ff1a}' | '\u{ff1b}' | '\u{ff1f}' | '\u{ff20}' | '\u{ff3b}'..='\u{ff3d}' | '\u{ff3f}' => true,
-        '\u{ff5b}' | '\u{ff5d}' | '\u{ff5f}'..='\u{ff65}' => true,
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io;
@@ -587,6 +555,7 @@ mod tests {
     use proptest::prelude::*;
 
     use crate::matrix::Matrix;
+    use crate::read::Limit;
 
     use super::{find, *};
 
@@ -760,7 +729,9 @@ mod tests {
     fn hints(text: &str, words: &[&str]) -> Vec<String> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        find("v.txt", words, &mut Stream::File(file.path())).unwrap().hints
+        find("v.txt", words, &mut Stream::File(Input::open("v.txt", file.path(), Limit::ANY).unwrap()))
+            .unwrap()
+            .hints
     }
 
     const WORDS: &str = "4 1\nbat 1\ncavern 2\nracket 3\nRocket 4\n";

@@ -1,54 +1,45 @@
 //! The closed list of directives: comments that tell the program what to do with the text around them.
 
-use crate::text::{clip, nearest};
+use std::sync::LazyLock;
+
+use attn_core::data_file::entries;
+use serde::Deserialize;
+
+use crate::text::{clip, did_you_mean, nearest};
 
 use super::source::{Fault, Faults};
 
-/// One word that may begin a directive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Directive {
-    /// The word.
-    pub word: &'static str,
-    /// Its form.
-    pub form: &'static str,
-    /// Its effect.
-    pub does: &'static str,
+/// A part of what a lesson's file can contain, as `attn lesson directives` lists it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FormatPart {
+    /// What its rows are.
+    pub title: &'static str,
+    /// The heads of its columns.
+    pub head: Vec<&'static str>,
+    /// Its rows: a form, and what it does.
+    pub rows: Vec<Vec<&'static str>>,
 }
 
-/// All directives; besides them there is only the checked number `0.30<!-- = RUN:CELL -->` in prose.
-pub const DIRECTIVES: [Directive; 10] = [
-    Directive {
-        word: "id",
-        form: "id: zeros",
-        does: "names the step, below its `##`; else the name comes from the heading",
-    },
-    Directive { word: "step", form: "step: minutes=3", does: "plans the step's time, below its `##`" },
-    Directive { word: "note", form: "note: …", does: "is for the teacher" },
-    Directive {
-        word: "run",
-        form: "run: plain = attn attend …",
-        does: "names a command, for checked numbers and keys",
-    },
-    Directive { word: "ask", form: "ask: id=zeros kind=choice think=30s", does: "begins a question" },
-    Directive {
-        word: "opt",
-        form: "opt B: unscaled:A[1,2]",
-        does: "computes the number of an option, or of a wrong answer that you expect",
-    },
-    Directive {
-        word: "key",
-        form: "key: C iff count(causal:A[bat], == 0) == 2",
-        does: "computes the right answer. A number needs a tolerance: `± 0.005`, or \
-               `± 0.05 from 2 decimals` if students compute with numbers shown at two decimals",
-    },
-    Directive { word: "if", form: "if B: …", does: "is shown to those who choose the option" },
-    Directive { word: "hint", form: "hint: …", does: "is shown when h is pressed, one hint at a time" },
-    Directive {
-        word: "tol",
-        form: "tol: last-digit",
-        does: "lets each number of the next block differ by one unit of its last printed place",
-    },
-];
+/// Everything that a lesson's file can contain: `data/lesson_format.toml`.
+pub fn lesson_format() -> &'static [FormatPart] {
+    static PARTS: LazyLock<Vec<FormatPart>> =
+        LazyLock::new(|| entries(include_str!("../../data/lesson_format.toml")));
+    &PARTS
+}
+
+/// All directives: the first word of each, and its form. Besides them there is only the checked number
+/// `0.30<!-- = RUN:CELL -->` in prose.
+pub fn directives() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let forms = lesson_format().iter().flat_map(|part| &part.rows).map(|row| row[0]);
+    forms.filter_map(|form| Some((first_word(form.strip_prefix("<!-- ")?), form)))
+}
+
+/// The word that a directive begins with.
+fn first_word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '-');
+    &text[..end.unwrap_or(text.len())]
+}
 
 /// A directive as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,39 +59,32 @@ pub(super) struct DirectiveText {
 /// # Errors
 /// If it is none of the directives.
 pub(super) fn directive(comment: &str, line: usize) -> Result<DirectiveText, Fault> {
-    let head = comment.split(':').next().unwrap_or_default();
-    let word: String = head.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
-    let Some(found) = DIRECTIVES.iter().find(|directive| directive.word == word) else {
-        let words: [&str; 10] = DIRECTIVES.map(|directive| directive.word);
-        let help = match nearest(&word, words.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                format!("the directives are {}; `attn lesson directives` explains them", words.join(", "))
-            }
-        };
+    let written = first_word(comment.split(':').next().unwrap_or_default());
+    let Some((word, form)) = directives().find(|(word, _)| *word == written) else {
+        let mut words: Vec<&str> = directives().map(|(word, _)| word).collect();
+        words.dedup();
+        let help = did_you_mean(written, words.iter().copied()).unwrap_or_else(|| {
+            format!("the directives are {}; `attn lesson directives` explains them", words.join(", "))
+        });
         let shown: String = clip(comment.lines().next().unwrap_or_default());
         return Err(Fault::new(line, format!("`<!-- {shown} -->` is not a directive")).help(help));
     };
-    if let Some((letter, condition)) = condition_of_option(found.word, comment) {
-        return Ok(DirectiveText { word: found.word, of: letter, text: condition, iff: true });
+    if let Some((letter, condition)) = condition_of_option(word, comment) {
+        return Ok(DirectiveText { word, of: letter, text: condition, iff: true });
     }
+    let wrong = |what: String| Err(Fault::new(line, what).help(format!("write {form}")));
     let Some((head, text)) = comment.split_once(':') else {
-        return Err(
-            Fault::new(line, format!("`{word}` has no colon")).help(format!("write <!-- {} -->", found.form))
-        );
+        return wrong(format!("`{word}` has no colon"));
     };
     let of = head[word.len()..].trim().to_string();
-    let takes_letter = matches!(found.word, "opt" | "if");
-    if takes_letter == of.is_empty() {
-        return Err(Fault::new(line, format!("`{head}:` is not a valid `{word}`"))
-            .help(format!("write <!-- {} -->", found.form)));
+    if matches!(word, "opt" | "if") == of.is_empty() {
+        return wrong(format!("`{head}:` is not a valid `{word}`"));
     }
     let text = in_one_line(text);
     if text.is_empty() {
-        return Err(Fault::new(line, format!("nothing follows `{head}:`"))
-            .help(format!("write <!-- {} -->", found.form)));
+        return wrong(format!("nothing follows `{head}:`"));
     }
-    Ok(DirectiveText { word: found.word, of, text, iff: false })
+    Ok(DirectiveText { word, of, text, iff: false })
 }
 
 /// The letter and the condition of `opt B iff CONDITION`.
@@ -127,23 +111,18 @@ pub(crate) fn settings<'a>(
 ) -> Vec<(&'static str, &'a str)> {
     let mut found = Vec::new();
     for word in text.split_whitespace() {
-        let pair = word.split_once('=');
-        let known = pair.and_then(|(name, _)| names.iter().find(|known| **known == name));
-        match (pair, known) {
-            (Some(_), Some(name)) if found.iter().any(|(other, _)| other == name) => {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        match names.iter().find(|known| **known == name).filter(|_| !value.is_empty()) {
+            Some(name) if found.iter().any(|(other, _)| other == name) => {
                 faults.add(line, format!("a second `{name}=`"), "remove one of them")
             }
-            (Some((_, value)), Some(name)) if !value.is_empty() => found.push((*name, value)),
-            _ => {
-                let near = nearest(pair.map_or(word, |(name, _)| name), names.iter().copied());
-                faults.add(
-                    line,
-                    format!("`{word}` is not understood"),
-                    match near {
-                        Some(near) => format!("did you mean `{near}=…`?"),
-                        None => format!("you can set {}=…", names.join("=… ")),
-                    },
-                );
+            Some(name) => found.push((*name, value)),
+            None => {
+                let help = match nearest(name, names.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}=…`?"),
+                    None => format!("you can set {}=…", names.join("=… ")),
+                };
+                faults.add(line, format!("`{word}` is not understood"), help);
             }
         }
     }

@@ -13,8 +13,7 @@ use crate::lesson::run::Runner;
 use crate::render::Screen;
 
 use super::command::Command;
-use super::key::WrittenNumber;
-use super::model::Choice;
+use super::model::{Choice, Prose};
 use super::prose::unchecked_numbers;
 use super::run::RunValues;
 
@@ -76,21 +75,31 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
     let values = RunValues { runs: &runs, runner };
     let mut text = String::new();
     let mut question = question.clone();
-    for text in question.texts_mut() {
+    question.key = question.key.map(|key| key.computed_by(|expression| expression.of_runs(&renamed)));
+    survives_rounding(&question, &values)?;
+    let refill = |text: &mut Prose| -> Result<()> {
         for claim in &mut text.claims {
             claim.expression = claim.expression.of_runs(&renamed);
         }
         *text = text.refilled(&values)?;
-    }
+        Ok(())
+    };
     for choice in &mut question.choices {
+        choice.text.as_mut().map_or(Ok(()), refill)?;
         for expression in [&mut choice.computed, &mut choice.condition].into_iter().flatten() {
             *expression = expression.of_runs(&renamed);
         }
     }
-    question.key = question.key.map(|key| key.computed_by(|expression| expression.of_runs(&renamed)));
-    survives_rounding(&question, &values)?;
-    for exchange in question.exchanges_mut() {
-        run_again(exchange, seed, runner, lesson, &mut text);
+    for block in question.blocks_mut() {
+        match block {
+            Block::Prose(prose) => refill(prose)?,
+            Block::Console(console) => {
+                for exchange in &mut console.exchanges {
+                    run_again(exchange, seed, runner, lesson, &mut text);
+                }
+            }
+            _ => {}
+        }
     }
     let alone = Lesson {
         name: lesson.name.clone(),
@@ -142,8 +151,11 @@ fn survives_rounding(question: &Question, values: &RunValues<'_>) -> Result<()> 
 fn put_in(lesson: &mut Lesson, alone: Lesson) {
     let Some(mut question) = alone.questions().next().cloned() else { return };
     let before = lesson.text.len();
-    for exchange in question.exchanges_mut() {
-        exchange.expected = before + exchange.expected.start..before + exchange.expected.end;
+    for block in question.blocks_mut() {
+        let Block::Console(console) = block else { continue };
+        for Exchange { expected, .. } in &mut console.exchanges {
+            *expected = before + expected.start..before + expected.end;
+        }
     }
     lesson.text.push_str(&alone.text);
     lesson.runs.extend(alone.runs);
@@ -211,16 +223,15 @@ impl Question {
     /// Whether a text or a command outside of all questions has its numbers: it would tell of others than the question
     /// drawn again. Commands of the same kind with the same seed count as the same numbers.
     fn is_shown_elsewhere(&self, seed: &str, lesson: &Lesson) -> bool {
-        let outside = || lesson.opening.iter().chain(lesson.steps.iter().flat_map(|step| step.blocks()));
         let runs = self.runs(lesson);
         let reads = |name: &str| runs.iter().any(|run| run.name == name);
-        let mut claims = outside().filter_map(Block::prose).flat_map(|prose| &prose.claims);
+        let mut claims = lesson.blocks().filter_map(Block::prose).flat_map(|prose| &prose.claims);
         let is_alike = |command: &Command| {
             let of_the_kind = |run: &&NamedRun| run.command.args.first() == command.args.first();
             command.seed() == Some(seed) && runs.iter().any(of_the_kind)
         };
         claims.any(|claim| claim.expression.runs().into_iter().any(reads))
-            || outside().flat_map(commands).any(is_alike)
+            || lesson.blocks().flat_map(commands).any(is_alike)
     }
 }
 
@@ -232,7 +243,7 @@ impl Lesson {
 }
 
 fn commands(block: &Block) -> impl Iterator<Item = &Command> {
-    block.console().into_iter().flat_map(|console| &console.exchanges).map(|exchange| &exchange.command)
+    block.exchanges().iter().map(|exchange| &exchange.command)
 }
 
 // The order of options and their letters. In a question drawn again the options stand in the order of their numbers: if they
@@ -244,8 +255,9 @@ fn in_order_of_numbers(question: Question) -> Question {
     let Some(right) = question.key.as_ref().and_then(|key| key.letter) else { return question };
     let mut numbered: Vec<(f64, Choice)> = Vec::new();
     for choice in &question.choices {
-        let Some(number) = number(choice) else { return question };
-        numbered.push((number, choice.clone()));
+        let text = choice.text.as_ref();
+        let Some(number) = text.and_then(|text| text.number(text.claims.first()?)) else { return question };
+        numbered.push((number.value(), choice.clone()));
     }
     let letters: Vec<char> = question.choices.iter().map(|choice| choice.letter).collect();
     if texts(&question).any(|text| !letters_in(text, &letters).is_empty()) {
@@ -272,13 +284,6 @@ fn in_order_of_numbers(question: Question) -> Question {
         }
     }
     lettered
-}
-
-/// The number that an option shows.
-fn number(choice: &Choice) -> Option<f64> {
-    let text = choice.text.as_ref()?;
-    let claim = text.claims.first()?;
-    Some(WrittenNumber::parse(&text.markdown[claim.at.clone()])?.value())
 }
 
 /// All texts of a question; those of its answer without the letter that they begin with.

@@ -81,9 +81,7 @@ impl HandIn {
     /// The results as one line.
     pub fn code(&self) -> String {
         let json = serde_json::to_vec(self).unwrap_or_default();
-        let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-        let bytes = packed.write_all(&json).and_then(|()| packed.finish()).unwrap_or_default();
-        format!("{BEGINS}{}{ENDS}", base64(&bytes))
+        format!("{BEGINS}{}{ENDS}", packed(&json, Compression::best()))
     }
 
     /// The sum of the points, and of how many.
@@ -91,6 +89,13 @@ impl HandIn {
         let points: Vec<f64> = self.questions.iter().filter_map(|one| one.outcome.points()).collect();
         (points.iter().sum(), points.len())
     }
+}
+
+/// Bytes compressed as zlib does, in base64.
+pub(crate) fn packed(bytes: &[u8], level: Compression) -> String {
+    let mut packed = ZlibEncoder::new(Vec::new(), level);
+    // Writing to memory does not fail.
+    base64(&packed.write_all(bytes).and_then(|()| packed.finish()).unwrap_or_default())
 }
 
 /// A text that is not longer than a code takes.

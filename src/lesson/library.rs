@@ -139,8 +139,9 @@ pub fn story_lesson(title: &str, scenes: Vec<StoryStep>, story: StoryPart) -> Le
     let step = |(position, scene): (usize, StoryStep)| {
         let command = Command { typed: scene.typed, args: vec![position.to_string()] };
         // The command is not shown, only its output.
-        let exchange = Exchange { line: 0, command, typed: Vec::new(), code: 0, expected: 0..0 };
-        let console = Console { line: 0, exchanges: vec![exchange], last_digit_may_differ: false };
+        let (typed, last_digit_may_differ) = (Vec::new(), false);
+        let exchange = Exchange { line: 0, command, typed, code: 0, expected: 0..0, last_digit_may_differ };
+        let console = Console { line: 0, exchanges: vec![exchange] };
         let parts = vec![Part { title: None, blocks: vec![Block::Console(console)] }];
         let id = (story.before + position + 1).to_string();
         Step { id, title: scene.title, parts, ..Step::default() }

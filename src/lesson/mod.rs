@@ -28,7 +28,7 @@ pub mod update;
 
 pub use command::Command;
 pub(crate) use command::as_live_page;
-pub use directive::{DIRECTIVES, Directive};
+pub use directive::{FormatPart, directives, lesson_format};
 pub use draw::{DrawResult, draw};
 pub use library::{
     BUILT_IN, ROUTES, StoryStep, built_in, is_built_in, near_lesson, open, story_lesson, text_of,

@@ -1,6 +1,7 @@
 //! A lesson, read: plain data that the player, the check, the quiz and the exports share.
 
 use std::collections::HashSet;
+use std::iter::once;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::error::Result;
 use super::command::Command;
 use super::key::{Expression, Key, Value, Values};
 use super::question::{Answer, Kind, is_show_of_hands};
-use super::source::Fault;
+use super::source::{Fault, Faults};
 
 /// A whole lesson.
 #[derive(Clone, Debug, Default)]
@@ -144,8 +145,6 @@ pub struct Console {
     pub line: usize,
     /// The commands in order.
     pub exchanges: Vec<Exchange>,
-    /// Whether each number may differ by one unit of its last printed place.
-    pub last_digit_may_differ: bool,
 }
 
 /// A command and what it is expected to print.
@@ -161,6 +160,8 @@ pub struct Exchange {
     pub code: u8,
     /// The byte range of the expected output in the lesson's text: whole lines, without the empty line that closes the block.
     pub expected: Range<usize>,
+    /// Whether each number may differ by one unit of its last printed place.
+    pub last_digit_may_differ: bool,
 }
 
 /// A fence that is only shown.
@@ -184,7 +185,7 @@ pub struct Note {
 }
 
 /// A question.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Question {
     /// Its name, for saved answers.
     pub id: String,
@@ -225,26 +226,60 @@ pub struct Choice {
     pub feedback: Option<String>,
 }
 
+/// What comes next as a lesson is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item<'a> {
+    /// The heading of the step at this position.
+    Step(usize),
+    /// The heading of a part after a pause.
+    Pause(&'a str),
+    /// A block.
+    Block(&'a Block),
+}
+
 impl Lesson {
+    /// Headings and blocks in the order of the file, from a step on, or from the blocks before the first one.
+    pub(super) fn items(&self, first: Option<usize>) -> impl Iterator<Item = Item<'_>> {
+        let opening = self.opening.iter().filter(move |_| first.is_none()).map(Item::Block);
+        let steps = self.steps.iter().enumerate().skip(first.unwrap_or(0));
+        opening.chain(
+            steps.flat_map(|(at, step)| once(Item::Step(at)).chain(step.parts.iter().flat_map(Part::items))),
+        )
+    }
+
     /// Every question, in order.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
         self.every_block().filter_map(Block::question)
     }
 
-    /// Every block in the order of the file, those of a question after the question itself.
-    pub fn every_block(&self) -> impl Iterator<Item = &Block> {
-        self.opening.iter().chain(self.steps.iter().flat_map(Step::blocks)).flat_map(Block::with_inner)
+    /// Every block outside of questions, in the order of the file.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.opening.iter().chain(self.steps.iter().flat_map(Step::blocks))
     }
 
-    /// Every block of commands, in order.
-    pub fn consoles(&self) -> impl Iterator<Item = &Console> {
-        self.every_block().filter_map(Block::console)
+    /// Every block in the order of the file, those of a question after the question itself.
+    pub fn every_block(&self) -> impl Iterator<Item = &Block> {
+        self.blocks().flat_map(Block::with_inner)
+    }
+
+    /// Every command that is shown with its output, in order.
+    pub fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
+        self.every_block().flat_map(Block::exchanges)
     }
 
     /// The step of a line.
     pub fn step_at(&self, line: usize) -> Option<&Step> {
         // Steps are in the order of their lines.
         self.steps.partition_point(|step| step.line <= line).checked_sub(1).map(|at| &self.steps[at])
+    }
+
+    /// Faults in the order of their lines, each with the title of its step.
+    pub(super) fn sorted(&self, mut faults: Faults) -> Faults {
+        for fault in &mut faults.0 {
+            fault.step = self.step_at(fault.line).map(|step| step.title.clone());
+        }
+        faults.0.sort_by_key(|fault| fault.line);
+        faults
     }
 
     /// The position of the step of an id.
@@ -290,6 +325,12 @@ impl Choice {
     }
 }
 
+impl Part {
+    fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        self.title.as_deref().map(Item::Pause).into_iter().chain(self.blocks.iter().map(Item::Block))
+    }
+}
+
 impl Step {
     /// Its blocks, over all pauses.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
@@ -306,8 +347,8 @@ impl Block {
     }
 
     /// Its commands, if it is a console.
-    pub(super) fn console(&self) -> Option<&Console> {
-        if let Block::Console(console) = self { Some(console) } else { None }
+    pub(super) fn exchanges(&self) -> &[Exchange] {
+        if let Block::Console(console) = self { &console.exchanges } else { &[] }
     }
 
     /// The question, if it is one.
@@ -317,7 +358,7 @@ impl Block {
 
     /// The block, and after it those of a question.
     pub(super) fn with_inner(&self) -> impl Iterator<Item = &Block> {
-        std::iter::once(self).chain(self.question().into_iter().flat_map(Question::blocks))
+        once(self).chain(self.question().into_iter().flat_map(Question::blocks))
     }
 
     /// Its text, if it is a note.
@@ -384,22 +425,9 @@ impl Question {
         key.chain(self.choices.iter().flat_map(|choice| choice.computed.iter().chain(&choice.condition)))
     }
 
-    /// Its texts, those of its options first.
-    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut Prose> {
-        let blocks = self.asked.iter_mut().chain(&mut self.reveal).filter_map(|block| match block {
-            Block::Prose(prose) => Some(prose),
-            _ => None,
-        });
-        self.choices.iter_mut().filter_map(|choice| choice.text.as_mut()).chain(blocks)
-    }
-
-    /// Its commands and what they print.
-    pub(super) fn exchanges_mut(&mut self) -> impl Iterator<Item = &mut Exchange> {
-        let consoles = self.asked.iter_mut().chain(&mut self.reveal).filter_map(|block| match block {
-            Block::Console(console) => Some(console),
-            _ => None,
-        });
-        consoles.flat_map(|console| &mut console.exchanges)
+    /// The blocks that are shown before the answer and with it.
+    pub(super) fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+        self.asked.iter_mut().chain(&mut self.reveal)
     }
 
     /// The runs that it reads.

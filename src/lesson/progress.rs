@@ -12,10 +12,8 @@ use crate::input::{exists, make_folder, read_text, write_text};
 use super::library::is_built_in;
 use super::model::Lesson;
 
-/// The schema of these files.
-const SCHEMA: &str = "attn-progress";
-/// The only version so far.
-const VERSION: u32 = 1;
+/// The form of these files.
+const FORM: FileForm = FileForm { schema: "attn-progress", version: 1, what: "the progress of a lesson" };
 /// No file that is kept is larger.
 const LARGEST: u64 = 1 << 20;
 
@@ -56,10 +54,8 @@ impl Progress {
 }
 
 /// All lessons of one name, by the file that each is.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct ProgressFile {
-    schema: String,
-    version: u32,
     lessons: BTreeMap<String, Progress>,
 }
 
@@ -80,7 +76,7 @@ impl Store {
     /// # Errors
     /// If the file is damaged, or cannot be read.
     pub fn read(&self, lesson: &Lesson) -> Result<Progress> {
-        let kept = self.kept(lesson)?;
+        let kept = FORM.read::<ProgressFile>(&self.path(lesson))?;
         Ok(kept.and_then(|mut kept| kept.lessons.remove(&identity(lesson))).unwrap_or_default())
     }
 
@@ -90,13 +86,12 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, lesson: &Lesson, progress: &Progress) -> Result<()> {
-        let mut kept = self.kept_or_new(lesson)?;
-        let there = kept.lessons.entry(identity(lesson)).or_default();
-        there.step.clone_from(&progress.step);
-        there.done.extend(progress.done.iter().cloned());
-        there.answers.extend(progress.answers.clone());
-        there.votes.extend(progress.votes.clone());
-        write_json(&self.path(lesson), &kept)
+        self.change(lesson, |there| {
+            there.step.clone_from(&progress.step);
+            there.done.extend(progress.done.iter().cloned());
+            there.answers.extend(progress.answers.clone());
+            there.votes.extend(progress.votes.clone());
+        })
     }
 
     /// Keeps a quiz that has been stopped, or none once it is done.
@@ -104,32 +99,21 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn write_quiz(&self, lesson: &Lesson, sitting: Option<QuizProgress>) -> Result<()> {
-        let mut kept = self.kept_or_new(lesson)?;
-        kept.lessons.entry(identity(lesson)).or_default().quiz = sitting;
-        write_json(&self.path(lesson), &kept)
+        self.change(lesson, |there| there.quiz = sitting)
     }
 
-    /// The saved data; empty if the file is damaged.
-    fn kept_or_new(&self, lesson: &Lesson) -> Result<ProgressFile> {
-        match self.kept(lesson) {
-            Ok(Some(kept)) => Ok(kept),
-            Err(error) if is_later(&error) => Err(error),
-            _ => Ok(ProgressFile { schema: SCHEMA.to_string(), version: VERSION, lessons: BTreeMap::new() }),
-        }
+    fn change(&self, lesson: &Lesson, change: impl FnOnce(&mut Progress)) -> Result<()> {
+        let path = self.path(lesson);
+        let mut kept = match FORM.read::<ProgressFile>(&path) {
+            Err(error) if is_later(&error) => return Err(error),
+            kept => kept.ok().flatten().unwrap_or_default(),
+        };
+        change(kept.lessons.entry(identity(lesson)).or_default());
+        FORM.write(&path, &kept)
     }
 
     fn path(&self, lesson: &Lesson) -> PathBuf {
         self.folder.join(format!("{}.json", lesson.name))
-    }
-
-    fn kept(&self, lesson: &Lesson) -> Result<Option<ProgressFile>> {
-        let path = self.path(lesson);
-        let Some(kept) = read_json::<ProgressFile>(&path)? else { return Ok(None) };
-        match (kept.schema == SCHEMA, kept.version) {
-            (true, VERSION) => Ok(Some(kept)),
-            (true, _) => Err(Error::new(LATER).in_source(shown(&path))),
-            (false, _) => Err(Error::new("this is not the progress of a lesson").in_source(shown(&path))),
-        }
     }
 }
 
@@ -148,28 +132,54 @@ pub(super) fn identity(lesson: &Lesson) -> String {
     }
 }
 
-/// The content of a file; `None` if there is no file.
-///
-/// # Errors
-/// If it is damaged, or cannot be read.
-pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    if !exists(&from_path(path)) {
-        return Ok(None);
-    }
-    let text = read_text(path, LARGEST)?;
-    serde_json::from_str(&text).map(Some).map_err(|_| Error::new("is damaged").in_source(shown(path)))
+/// The form of files in JSON: its name, and the version that is written, which is the only one that is read.
+pub(super) struct FileForm {
+    pub schema: &'static str,
+    pub version: u32,
+    /// The content in words.
+    pub what: &'static str,
 }
 
-/// Keeps something in a file, whose folder is made where it is missing.
-///
-/// # Errors
-/// If it cannot be written.
-pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
+/// Something that is kept in a file, under the name and the version of its form.
+#[derive(Serialize, Deserialize)]
+struct Kept<T> {
+    schema: String,
+    version: u32,
+    #[serde(flatten)]
+    content: T,
+}
+
+impl FileForm {
+    /// The content of a file; `None` if there is no file.
+    ///
+    /// # Errors
+    /// If it is damaged, of another form or version, or cannot be read.
+    pub(super) fn read<T: DeserializeOwned>(&self, path: &Path) -> Result<Option<T>> {
+        if !exists(&from_path(path)) {
+            return Ok(None);
+        }
+        let text = read_text(path, LARGEST)?;
+        let wrong = |what: String| Error::new(what).in_source(shown(path));
+        match serde_json::from_str::<Kept<T>>(&text) {
+            Err(_) => Err(wrong("is damaged".to_string())),
+            Ok(kept) if kept.schema != self.schema => Err(wrong(format!("this is not {}", self.what))),
+            Ok(kept) if kept.version != self.version => Err(wrong(LATER.to_string())),
+            Ok(kept) => Ok(Some(kept.content)),
+        }
     }
-    let text = serde_json::to_string_pretty(value).map_err(|error| Error::new(error.to_string()))?;
-    write_text(path, &(text + "\n"))
+
+    /// Keeps something in a file, whose folder is made where it is missing.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write(&self, path: &Path, content: &impl Serialize) -> Result<()> {
+        if let Some(folder) = path.parent() {
+            make_folder(folder)?;
+        }
+        let kept = Kept { schema: self.schema.to_string(), version: self.version, content };
+        let text = serde_json::to_string_pretty(&kept).map_err(|error| Error::new(error.to_string()))?;
+        write_text(path, &(text + "\n"))
+    }
 }
 
 fn shown(path: &Path) -> String {

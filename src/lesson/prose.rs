@@ -39,6 +39,11 @@ pub(super) fn prose(source: &Source, at: Range<usize>, version: u8, faults: &mut
 }
 
 impl Prose {
+    /// The number of a claim, as it is written.
+    pub(super) fn number(&self, claim: &Claim) -> Option<WrittenNumber> {
+        WrittenNumber::parse(&self.markdown[claim.at.clone()])
+    }
+
     /// The same text with the current numbers of its claims, each in its own form.
     ///
     /// # Errors
@@ -47,9 +52,8 @@ impl Prose {
         let mut refilled = Prose { markdown: String::new(), line: self.line, claims: Vec::new() };
         let mut taken = 0;
         for claim in &self.claims {
-            let text = &self.markdown[claim.at.clone()];
-            let written =
-                WrittenNumber::parse(text).ok_or_else(|| Error::new(format!("`{text}` is not a number")))?;
+            let no_number = || Error::new(format!("`{}` is not a number", &self.markdown[claim.at.clone()]));
+            let written = self.number(claim).ok_or_else(no_number)?;
             refilled.markdown.push_str(&self.markdown[taken..claim.at.start]);
             taken = claim.at.end;
             let start = refilled.markdown.len();

@@ -1,7 +1,7 @@
 //! The kinds of question, and votes.
 //!
-//! A new kind is a variant of [`Kind`], its entry in [`KINDS`], what each method says of it, and, if its key is written in a new
-//! way, a part of the parser of keys. How answers are typed and judged is in [`crate::answer`], for pages too. Player, quiz,
+//! A new kind is a variant of [`Kind`], its entry in [`KINDS`], what each method says of it, a row in `data/lesson_format.toml`,
+//! and, if its key is written in a new way, a part of the parser of keys. How answers are typed and judged is in [`crate::answer`], for pages too. Player, quiz,
 //! check and exports ask a question for its [`Kind`] what they need to know, and no other file names one.
 
 use crate::answer::{LONGEST, MOST_OPTIONS, last_letter, option_of};
@@ -16,7 +16,7 @@ use super::key::{Key, Value, Values, at_decimals};
 pub use crate::answer::{Answer, rounded_to_tolerance};
 
 /// A kind of question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// The letter of an option: `C iff count(causal:A[bat], == 0) == 2`.
     Choice,
@@ -29,6 +29,7 @@ pub enum Kind {
     /// All numbers of a step, as the student's own code printed them; a mistake in them is named: `causal:O`.
     Numbers,
     /// Any answer; it is discussed in class, is not graded and has no key.
+    #[default]
     Open,
 }
 
@@ -51,40 +52,31 @@ pub fn kind_named(word: &str) -> Option<Kind> {
 impl Kind {
     /// The word that a lesson has for it: `kind=choice`.
     pub fn word(self) -> &'static str {
-        match self {
-            Kind::Choice => "choice",
-            Kind::Number => "number",
-            Kind::Cell => "cell",
-            Kind::Order => "order",
-            Kind::Numbers => "numbers",
-            Kind::Open => "open",
-        }
+        self.words()[0]
     }
 
     /// The form of its key, as the help of an error.
     pub fn key_help(self) -> &'static str {
-        match self {
-            Kind::Choice => "write the letter and what makes it right: C iff count(RUN:A[bat], == 0) == 2",
-            Kind::Number => {
-                "write what computes it, and the tolerance: RUN:A[bat,cave] ± 0.005, or \
-                 RUN:O[bat,1] ± 0.05 from 2 decimals if the answer is computed from rounded numbers"
-            }
-            Kind::Cell => "write argmax(RUN:A) or argmin(RUN:A)",
-            Kind::Order => "write rank(RUN:A[bat])",
-            Kind::Numbers => "write the step that is asked for: RUN:O, where the run is an `attn attend`",
-            Kind::Open => "remove the key, or give the question another kind",
-        }
+        self.words()[1]
     }
 
-    /// An example of a key, and what is typed.
-    pub fn example(self) -> [&'static str; 2] {
+    /// The word for it, and the form of its key.
+    fn words(self) -> [&'static str; 2] {
         match self {
-            Kind::Choice => ["C iff count(causal:A[bat], == 0) == 2", "a letter of the list `- A. …`"],
-            Kind::Number => ["plain:A[bat,cave] ± 0.005", "a number, 1/3 or 33%"],
-            Kind::Cell => ["argmax(plain:A)", "row and column: cave,bat or 2,1"],
-            Kind::Order => ["rank(plain:A[bat])", "the columns, the largest first: cave bat racket"],
-            Kind::Numbers => ["causal:O", "what the student's code printed, or rows: 1 2; 3 4"],
-            Kind::Open => ["none; a note says what to listen for", "anything"],
+            Kind::Choice => {
+                ["choice", "write the letter and what makes it right: C iff count(RUN:A[bat], == 0) == 2"]
+            }
+            Kind::Number => [
+                "number",
+                "write what computes it, and the tolerance: RUN:A[bat,cave] ± 0.005, or \
+                 RUN:O[bat,1] ± 0.05 from 2 decimals if the answer is computed from rounded numbers",
+            ],
+            Kind::Cell => ["cell", "write argmax(RUN:A) or argmin(RUN:A)"],
+            Kind::Order => ["order", "write rank(RUN:A[bat])"],
+            Kind::Numbers => {
+                ["numbers", "write the step that is asked for: RUN:O, where the run is an `attn attend`"]
+            }
+            Kind::Open => ["open", "remove the key, or give the question another kind"],
         }
     }
 

@@ -509,9 +509,9 @@ pub(crate) fn page_program() -> &'static str {
 pub(super) fn write_live(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
     let openings: Vec<String> =
         pages.iter().map(|page| opening(page, command, style)).collect::<Result<_>>()?;
-    let mut html = html::Html::new(pages, command, style).computing(&openings, page_program());
-    let text = document::write_all(pages, style, &mut html);
-    style.write(&text, out)
+    let mut html = html::Html::new(pages, style).computing(&openings);
+    let inside = document::write_all(pages, style, &mut html);
+    style.write(&html.page(&inside, command, Some(page_program())), out)
 }
 
 /// The data of a story, as JSON.

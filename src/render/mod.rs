@@ -15,6 +15,7 @@ use std::io::Write;
 
 use attn_story::render::{digits, document, explanation, plane, style, view};
 
+use self::document::Markup;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::story::Table;
@@ -55,36 +56,48 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
     let style = &style.of_document();
     let pages = &*as_shown(pages, style.format);
     let explains = pages.iter().any(Page::explains);
-    let text = match style.format {
+    match style.format {
         Format::LiveHtml if explains => {
-            return Err(Error::new("a page that computes explains every number that is pointed at")
-                .help("leave out --explain or --live"));
+            Err(Error::new("a page that computes explains every number that is pointed at")
+                .help("leave out --explain or --live"))
         }
-        Format::Json if explains => {
-            return json::finish(&json::explanations(pages, command, style), out);
-        }
-        Format::Numpy | Format::Csv if explains => {
-            return Err(Error::new("an explanation is a tree, not an array")
-                .help("--format json has it as data; markdown and latex have it as text"));
-        }
-        Format::Json => return json::write(pages, command, out),
+        Format::Json if explains => json::finish(&json::explanations(pages, command, style), out),
+        Format::Numpy | Format::Csv if explains => Err(Error::new("an explanation is a tree, not an array")
+            .help("--format json has it as data; markdown and latex have it as text")),
+        Format::Json => json::write(pages, command, out),
         Format::Attn => match pages {
-            [page] => return data(&attn::write(&page.story)?, out),
-            _ => {
-                return Err(
-                    Error::new("a file holds one demo").help("ask for one demo, or use another format")
-                );
-            }
+            [page] => data(&attn::write(&page.story)?, out),
+            _ => Err(Error::new("a file holds one demo").help("ask for one demo, or use another format")),
         },
-        Format::Numpy => return data(&numpy::pages(pages, style.places), out),
-        Format::Csv => return data(&csv_pages(pages)?, out),
-        Format::Table => terminal::write_all(pages, style),
-        Format::Markdown => document::write_all(pages, style, &mut markdown::Markdown::default()),
-        Format::Latex => document::write_all(pages, style, &mut latex::Latex::default()),
-        Format::Html => document::write_all(pages, style, &mut html::Html::new(pages, command, style)),
-        Format::LiveHtml => return json::write_live(pages, command, style, out),
-    };
-    style.write(&text, out)
+        Format::Numpy => data(&numpy::pages(pages, style.places), out),
+        Format::Csv => data(&csv_pages(pages)?, out),
+        Format::LiveHtml => json::write_live(pages, command, style, out),
+        // On a wide terminal steps stand side by side.
+        Format::Table => style.write(&terminal::write_all(pages, style), out),
+        Format::Markdown | Format::Latex | Format::Html => {
+            let write = |markup: &mut dyn Markup| document::write_all(pages, style, markup);
+            style.write(&written(pages, command, style, write), out)
+        }
+    }
+}
+
+/// What `write` writes in a format for people.
+fn written(
+    pages: &[Page],
+    command: &str,
+    style: &Style,
+    write: impl FnOnce(&mut dyn Markup) -> String,
+) -> String {
+    match style.format {
+        Format::Markdown => write(&mut markdown::Markdown::default()),
+        Format::Latex => write(&mut latex::Latex::default()),
+        Format::Html => {
+            let mut html = html::Html::new(pages, style);
+            let inside = write(&mut html);
+            html.page(&inside, command, None)
+        }
+        _ => write(&mut terminal::Terminal::new(style)),
+    }
 }
 
 /// Formats for people show text from outside with escapes for invisible characters; data stay as they are.
@@ -106,27 +119,20 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
     let parts: Cow<'_, [(String, Table)]> =
         if style.format.is_for_people() { parts.iter().map(shown).collect() } else { parts.into() };
     let parts = &*parts;
-    let text = match style.format {
-        Format::Json => return json::write_tables(parts, command, out),
-        Format::Csv => return data(&csv_tables(parts), out),
-        Format::Attn => {
-            return Err(Error::new("a table of words is no demo").help("use --format markdown or csv"));
-        }
-        Format::Numpy => {
-            return Err(Error::new("a table of words cannot be written as NumPy arrays")
-                .help("use --format csv or --format json"));
-        }
-        Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
-        Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),
-        Format::Latex => document::tables(parts, &mut latex::Latex::default()),
+    match style.format {
+        Format::Json => json::write_tables(parts, command, out),
+        Format::Csv => data(&csv_tables(parts), out),
+        Format::Attn => Err(Error::new("a table of words is no demo").help("use --format markdown or csv")),
+        Format::Numpy => Err(Error::new("a table of words cannot be written as NumPy arrays")
+            .help("use --format csv or --format json")),
         Format::LiveHtml => {
-            return Err(
-                Error::new("a table of words has no numbers that could be changed").help("leave out --live")
-            );
+            Err(Error::new("a table of words has no numbers that could be changed").help("leave out --live"))
         }
-        Format::Html => document::tables(parts, &mut html::Html::new(&[], command, style)),
-    };
-    style.write(&text, out)
+        Format::Table | Format::Markdown | Format::Latex | Format::Html => {
+            let write = |markup: &mut dyn Markup| document::tables(parts, markup);
+            style.write(&written(&[], command, style, write), out)
+        }
+    }
 }
 
 /// Paragraphs with a blank line between them.

@@ -4,12 +4,8 @@ use std::borrow::Cow;
 use std::iter::once;
 use std::ops::Range;
 
+use attn_story::render::heat::Shade;
 use colored::{Color, Colorize};
-use comfy_table::Color::AnsiValue;
-use comfy_table::{
-    Attribute, Cell as GridCell, CellAlignment, ColumnConstraint, ContentLineStyle, LineStyle, Table as Grid,
-    TableStyle, Width,
-};
 
 use crate::foreign::visible;
 use crate::graph::{CellId, Graph, address_of};
@@ -76,17 +72,6 @@ fn joint(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
 
 // Boxes of lines: columns of texts, a rule below the head, and rules between some of the columns.
 
-/// Stands between two columns until it is a rule or air; no text has it, since controls are written as escapes.
-const JUNCTION: char = '\u{1f}';
-
-/// Round corners, and a rule below the head.
-const BOX: TableStyle = TableStyle::new()
-    .top_border(LineStyle::new('╭', '─', JUNCTION, '╮'))
-    .header_lines(ContentLineStyle::new('│', JUNCTION, '│'))
-    .header_separator(LineStyle::new('├', '─', JUNCTION, '┤'))
-    .content_lines(ContentLineStyle::new('│', JUNCTION, '│'))
-    .bottom_border(LineStyle::new('╰', '─', JUNCTION, '╯'));
-
 /// A column: its text, the air on both sides of it, and what stands before it.
 #[derive(Clone, Copy)]
 struct Column {
@@ -98,29 +83,26 @@ struct Column {
     right: usize,
     /// True if a rule stands before it, in place of air.
     is_ruled: bool,
-    /// The side on which its texts stand.
-    alignment: CellAlignment,
+    /// True if its texts stand on the right, as numbers do.
+    is_right: bool,
 }
 
 impl Column {
     /// Texts on the left, with air around them.
     fn of_words(text: usize) -> Column {
-        Column { text, left: 1, right: 1, is_ruled: false, alignment: CellAlignment::Left }
+        Column { text, left: 1, right: 1, is_ruled: false, is_right: false }
     }
 
     fn width(&self) -> usize {
         self.left + self.text + self.right
     }
-}
 
-/// A box without rows.
-fn new_grid(style: &Style) -> Grid {
-    let mut grid = Grid::new();
-    grid.load_style(BOX).force_no_tty();
-    if style.colour {
-        grid.enforce_styling();
+    /// A line of a text in all of the column.
+    fn filled(&self, line: &str) -> String {
+        let rest = self.text.saturating_sub(line.width());
+        let (before, after) = if self.is_right { (rest, 0) } else { (0, rest) };
+        format!("{0:1$}{line}{0:2$}", "", self.left + before, self.right + after)
     }
-    grid
 }
 
 /// The columns of a matrix behind a rule, this far apart; the first one with more air before it.
@@ -131,52 +113,109 @@ fn number_columns(widths: &[usize], gap: usize, spare: usize) -> impl Iterator<I
         left: if j == 0 { 1 + spare } else { gap.saturating_sub(2) },
         right: usize::from(gap > 1 || j == last),
         is_ruled: j == 0,
-        alignment: CellAlignment::Right,
+        is_right: true,
     })
 }
 
-/// A number, shaded.
-fn shaded(cell: &Cell, style: &Style) -> GridCell {
-    let number = GridCell::new(&cell.text);
-    let Some(look) = cell.shade.look(style.theme) else { return number };
-    let number = number.fg(AnsiValue(look.ink)).bg(AnsiValue(look.ground));
-    if look.bold { number.add_attribute(Attribute::Bold) } else { number }
+/// A text of a box, and its shade.
+type Shaded<'a> = (Cow<'a, str>, Shade);
+
+fn unshaded<'a>(text: impl Into<Cow<'a, str>>) -> Shaded<'a> {
+    (text.into(), Shade::None)
 }
 
-/// The lines of a box with columns of these widths.
-fn boxed(mut grid: Grid, columns: &[Column]) -> Block {
-    let narrow = |width: usize| u16::try_from(width).unwrap_or(u16::MAX);
-    for (drawn, column) in grid.column_iter_mut().zip(columns) {
-        // A text has a column of the screen even where it is empty: one of the spaces behind it.
-        let right = column.right.saturating_sub(usize::from(column.text == 0));
-        drawn.set_padding((narrow(column.left), narrow(right)));
-        drawn.set_constraint(ColumnConstraint::Absolute(Width::Fixed(narrow(column.width()))));
-        drawn.set_cell_alignment(column.alignment);
+fn shaded(cells: &[Cell]) -> impl Iterator<Item = Shaded<'_>> {
+    cells.iter().map(|cell| (cell.text.as_str().into(), cell.shade))
+}
+
+/// Rows of texts in columns of these widths, with round corners, and a rule below the head.
+fn boxed<'a>(
+    head: Option<Vec<Shaded<'a>>>,
+    rows: impl Iterator<Item = Vec<Shaded<'a>>>,
+    columns: &[Column],
+    style: &Style,
+) -> Block {
+    let rule = |left: char, crossing: char, right: char| {
+        let column = |(j, column): (usize, &Column)| {
+            let before = match j {
+                0 => left,
+                _ if column.is_ruled => crossing,
+                _ => '─',
+            };
+            format!("{before}{}", "─".repeat(column.width()))
+        };
+        columns.iter().enumerate().map(column).collect::<String>() + &right.to_string()
+    };
+    let mut lines = vec![rule('╭', '┬', '╮')];
+    if let Some(head) = head {
+        lines.extend(row_lines(&head, columns, style));
+        lines.push(rule('├', '┼', '┤'));
     }
-    let lines = grid.lines().map(|line| ruled(&line, columns)).collect();
+    lines.extend(rows.flat_map(|row| row_lines(&row, columns, style)));
+    lines.push(rule('╰', '┴', '╯'));
     Block { lines, width: columns.iter().map(|column| column.width() + 1).sum::<usize>() + 1 }
 }
 
-/// The line with rules between some of its columns, and bold type before the colours of a cell.
-fn ruled(line: &str, columns: &[Column]) -> String {
-    const BOLD: &str = "\x1b[1m";
-    let (rule, air) = match line.chars().next() {
-        Some('╭') => ('┬', '─'),
-        Some('├') => ('┼', '─'),
-        Some('╰') => ('┴', '─'),
-        _ => ('│', ' '),
+/// The lines of a row: as many as its highest text has.
+fn row_lines(row: &[Shaded<'_>], columns: &[Column], style: &Style) -> Vec<String> {
+    let broken = |((text, _), column): (&Shaded<'_>, &Column)| -> Vec<String> {
+        text.split('\n').flat_map(|line| broken(line, column.text.max(1))).collect()
     };
-    let mut out = String::with_capacity(line.len() + 2 * columns.len());
-    for (j, (cell, column)) in line.split(JUNCTION).zip(columns).enumerate() {
-        if j > 0 {
-            out.push(if column.is_ruled { rule } else { air });
+    let texts: Vec<Vec<String>> = row.iter().zip(columns).map(broken).collect();
+    let line = |i: usize| {
+        let mut out = String::new();
+        for (j, ((text, (_, shade)), column)) in texts.iter().zip(row).zip(columns).enumerate() {
+            out.push(if j == 0 || column.is_ruled { '│' } else { ' ' });
+            match text.get(i) {
+                Some(text) => out.push_str(&coloured(column.filled(text), *shade, style)),
+                None => out.push_str(&column.filled("")),
+            }
         }
-        match cell.split_once(BOLD) {
-            Some((colours, text)) => out.extend([BOLD, colours, text]),
-            None => out.push_str(cell),
+        out + "│"
+    };
+    (0..texts.iter().map(Vec::len).max().unwrap_or(0)).map(line).collect()
+}
+
+/// A text in the colours of its shade.
+fn coloured(text: String, shade: Shade, style: &Style) -> String {
+    let Some(look) = shade.look(style.theme).filter(|_| style.colour) else { return text };
+    let (bold, end) = if look.bold { ("\x1b[1m", "\x1b[0m") } else { ("", "\x1b[49m\x1b[39m") };
+    format!("{bold}\x1b[48;5;{}m\x1b[38;5;{}m{text}{end}", look.ground, look.ink)
+}
+
+/// A text in lines of this width, broken between words, and within one that is wider than a line.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    /// A line with no more room than this is full.
+    const LITTLE: usize = 2;
+    if text.width() <= width {
+        return vec![text.to_string()];
+    }
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for mut word in text.split(' ') {
+        loop {
+            let gap = usize::from(!line.is_empty());
+            let room = width.saturating_sub(line.width() + gap);
+            let fits = word.width() <= room;
+            if !fits && gap > 0 && (room <= LITTLE || word.width() <= width) {
+                lines.push(std::mem::take(&mut line));
+                continue;
+            }
+            // At least one character, so that it comes to an end.
+            let first = word.chars().next().map_or(0, char::len_utf8);
+            let length = if fits { word.len() } else { plane::cut(word, room).len().max(first) };
+            line.extend([&" "[..gap], &word[..length]]);
+            word = &word[length..];
+            if !fits || line.width() > width.saturating_sub(LITTLE) {
+                lines.push(std::mem::take(&mut line));
+            }
+            if fits {
+                break;
+            }
         }
     }
-    out
+    lines.extend(Some(line).filter(|line| !line.is_empty()));
+    lines
 }
 
 // Matrices about the same tokens in one frame: the names of the rows are written once, the names of the matrices in the
@@ -205,25 +244,19 @@ fn widest(views: &[&View], width: usize, style: &Style) -> Block {
 
 /// The frame, the columns of each matrix this far apart.
 fn frame(views: &[&View], gap: usize, style: &Style) -> Block {
-    let mut grid = new_grid(style);
-    if !views.iter().all(|view| view.has_plain_columns()) {
-        let names = views.iter().flat_map(|view| &view.cols);
-        grid.set_header(once("").chain(names.map(String::as_str)));
-    }
+    let has_head = !views.iter().all(|view| view.has_plain_columns());
+    let heads = once("").chain(views.iter().flat_map(|view| &view.cols).map(String::as_str));
     let names = views.first().map_or(&[][..], |view| &view.rows);
-    grid.add_rows(names.iter().enumerate().map(|(i, name)| {
-        let cells = views.iter().flat_map(move |view| &view.cells[i]);
-        once(GridCell::new(name)).chain(cells.map(|cell| shaded(cell, style)))
-    }));
+    let rows = names.iter().enumerate().map(|(i, name)| {
+        once(unshaded(name)).chain(views.iter().flat_map(|view| shaded(&view.cells[i]))).collect()
+    });
     let columns = views.iter().flat_map(|view| {
         let spare = part_width(view, gap) - view.columns_width(gap);
         number_columns(view.column_widths(), gap, spare)
     });
-    let first = Column::of_words(label_width(views));
-    let mut block = boxed(grid, &once(first).chain(columns).collect::<Vec<_>>());
-    if let Some(top) = block.lines.first_mut() {
-        *top = upper_edge(views, gap);
-    }
+    let columns: Vec<Column> = once(Column::of_words(label_width(views))).chain(columns).collect();
+    let mut block = boxed(has_head.then(|| heads.map(unshaded).collect()), rows, &columns, style);
+    block.lines[0] = upper_edge(views, gap);
     block
 }
 
@@ -314,8 +347,7 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<ColumnBand> {
 /// The bands of a matrix with columns of these widths, each as wide as there is room for, with a limit on its columns.
 fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) -> Vec<ColumnBand> {
     let mut bands: Vec<ColumnBand> = Vec::new();
-    let frame = view.label_width() + FRAME;
-    let width = width.saturating_sub(note_width(view));
+    let frame = view.label_width() + FRAME + note_width(view);
     let (mut start, mut used) = (0, frame);
     for (j, &wide) in widths.iter().enumerate() {
         if j > start && (used + gap + wide > width || j - start == most) {
@@ -325,7 +357,7 @@ fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) 
         used += if j > start { gap + wide } else { wide };
     }
     bands.push(ColumnBand { from: start, to: view.cols.len(), width: used });
-    bands.into_iter().map(|band| ColumnBand { width: band.width + note_width(view), ..band }).collect()
+    bands
 }
 
 /// The view, without its notes if not even one column has room next to them, and squeezed if a column has no room at all.
@@ -351,14 +383,15 @@ fn band(view: &View, places: Range<usize>, gap: usize, style: &Style) -> Block {
     if places.len() == view.cols.len() && is_headless(view) {
         return frame(&[view], gap, style);
     }
-    let mut grid = new_grid(style);
-    grid.set_header(once(&view.name).chain(&view.cols[places.clone()]));
-    grid.add_rows(view.rows.iter().zip(&view.cells).map(|(label, cells)| {
-        once(GridCell::new(label)).chain(cells[places.clone()].iter().map(|cell| shaded(cell, style)))
-    }));
+    let head = once(&view.name).chain(&view.cols[places.clone()]).map(unshaded).collect();
+    let rows = view
+        .rows
+        .iter()
+        .zip(&view.cells)
+        .map(|(label, cells)| once(unshaded(label)).chain(shaded(&cells[places.clone()])).collect());
     let label = Column::of_words(view.label_width());
     let columns = once(label).chain(number_columns(&view.column_widths()[places.clone()], gap, 0));
-    let block = boxed(grid, &columns.collect::<Vec<_>>());
+    let block = boxed(Some(head), rows, &columns.collect::<Vec<_>>(), style);
     noted(block, &view.notes)
 }
 
@@ -419,17 +452,15 @@ fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Bl
     let mut widths: Vec<usize> = columns.iter().map(widest).collect();
     let room = width.saturating_sub(2 + widths.len() * 2 + widths.len().saturating_sub(1));
     narrow(&mut widths, &columns.iter().map(|&j| longest_word(table, j)).collect::<Vec<_>>(), room);
-    let row_of = |row: &[String]| {
-        let cell = |(&j, &width): (&usize, &usize)| broken_name(row.get(j).map_or("", String::as_str), width);
-        columns.iter().zip(&widths).map(cell).collect::<Vec<_>>()
+    let row_of = |row: &Vec<String>| -> Vec<Shaded<'_>> {
+        let cell = |(&j, &width): (&usize, &usize)| {
+            unshaded(broken_name(row.get(j).map_or("", String::as_str), width))
+        };
+        columns.iter().zip(&widths).map(cell).collect()
     };
-    let mut grid = new_grid(style);
-    grid.set_header(row_of(&table.header)).add_rows(table.rows.iter().map(|row| row_of(row)));
-    let column = |(j, &text)| {
-        let words = Column::of_words(text);
-        if table.numbers.contains(j) { Column { alignment: CellAlignment::Right, ..words } } else { words }
-    };
-    boxed(grid, &columns.iter().zip(&widths).map(column).collect::<Vec<_>>())
+    let column = |(j, &text)| Column { is_right: table.numbers.contains(j), ..Column::of_words(text) };
+    let drawn: Vec<Column> = columns.iter().zip(&widths).map(column).collect();
+    boxed(Some(row_of(&table.header)), table.rows.iter().map(row_of), &drawn, style)
 }
 
 /// The pieces of a text that a line break should not cut.
@@ -649,36 +680,28 @@ impl FileRows {
 
     fn written(&self, row: &FileRow, colour: Option<Color>) -> String {
         let spelled = |cell: &str| self.charset.spelled(cell).into_owned();
-        let word = padded(row.verdict, VERDICT);
-        let word = match colour {
-            Some(colour) if self.colour => word.color(colour).to_string(),
-            _ => word,
-        };
-        let gap = " ".repeat(GAP_OF_COLUMNS);
-        let [file, place] =
-            [padded(&spelled(&visible(&row.file)), self.file), padded(&spelled(&row.place), self.place)];
-        let head = format!("{file}{gap}{word}{gap}{place}{gap}");
-        let (mistake, confidence) = (spelled(&row.mistake), spelled(&row.confidence));
-        let Some(room) = self.mistake else {
-            let confidence = if mistake.is_empty() || confidence.is_empty() {
-                confidence
-            } else {
-                format!(" ({confidence})")
-            };
-            let indent = INDENT.min(self.width / 4);
-            let below = wrapped_text(&format!("{mistake}{confidence}"), self.width - indent);
-            let below = below.iter().filter(|part| !part.is_empty());
-            let below = below.map(|part| format!("\n{}{part}", " ".repeat(indent)));
-            return format!("{}{}", head.trim_end(), below.collect::<String>());
-        };
-        let column = self.file + VERDICT + self.place + 3 * GAP_OF_COLUMNS;
-        let mut parts = wrapped_text(&mistake, room).into_iter();
-        let first = padded(&parts.next().unwrap_or_default(), room);
-        let mut text = format!("{head}{first}{gap}{confidence}").trim_end().to_string();
-        for part in parts {
-            text.push_str(&format!("\n{}{part}", " ".repeat(column)));
+        let cell = |text: &str, width| Block::coloured(vec![cut(&spelled(text), width)], width);
+        let mut verdict = cell(row.verdict, VERDICT);
+        if let Some(colour) = colour.filter(|_| self.colour) {
+            verdict.lines[0] = verdict.lines[0].color(colour).to_string();
         }
-        text
+        let mut cells = vec![cell(&visible(&row.file), self.file), verdict, cell(&row.place, self.place)];
+        let (mistake, confidence) = (spelled(&row.mistake), spelled(&row.confidence));
+        let mut below = Vec::new();
+        if let Some(room) = self.mistake {
+            let mistake = Block::coloured(wrapped_text(&mistake, room), room);
+            cells.extend([mistake, Block::plain(vec![confidence])]);
+        } else {
+            let indent = INDENT.min(self.width / 4);
+            let text = match (&*mistake, &*confidence) {
+                ("", _) | (_, "") => mistake + &confidence,
+                _ => format!("{mistake} ({confidence})"),
+            };
+            let lines = wrapped_text(&text, self.width - indent).into_iter().filter(|line| !line.is_empty());
+            below.extend(lines.map(|line| format!("{}{line}", " ".repeat(indent))));
+        }
+        let lines = Block::beside(&cells, GAP_OF_COLUMNS, Level::Tops).lines.into_iter().chain(below);
+        lines.map(|line| line.trim_end().to_string()).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -699,13 +722,6 @@ pub fn wrapped_text(text: &str, width: usize) -> Vec<String> {
         .word_separator(textwrap::WordSeparator::AsciiSpace)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
-}
-
-/// A text in exactly this many columns.
-fn padded(text: &str, width: usize) -> String {
-    let text = cut(text, width);
-    let space = width.saturating_sub(text.width());
-    format!("{text}{}", " ".repeat(space))
 }
 
 /// A text in at most this many columns, two or more; two dots stand for what is left out.
@@ -804,11 +820,8 @@ mod tests {
     #[test]
     fn a_text_is_broken_between_words_and_a_word_without_room_between_characters() {
         let lines = |text: &str, width| {
-            let mut grid = new_grid(&style());
-            grid.add_row([text]);
-            let lines = boxed(grid, &[Column::of_words(width)]).lines;
-            let texts = lines[1..lines.len() - 1].iter().map(|line| line.trim_matches(['│', ' ']));
-            texts.collect::<Vec<_>>().join("|")
+            let lines = row_lines(&[unshaded(text)], &[Column::of_words(width)], &style());
+            lines.iter().map(|line| line.trim_matches(['│', ' '])).collect::<Vec<_>>().join("|")
         };
         assert_eq!(lines("the bat sleeps", 20), "the bat sleeps");
         assert_eq!(lines("the bat sleeps", 7), "the bat|sleeps");

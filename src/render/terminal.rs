@@ -313,19 +313,20 @@ impl StepLayout<'_> {
 
     /// The layout with the fewest lines of the first parts, for each number of them.
     fn spread(&self, parts: &[StepPart]) -> Spread {
-        let mut spread = Spread { best: Vec::new() };
+        let mut best = vec![LastGroup { start: 0, count: 0, own: Vec::new(), ends_open: true }];
         for end in 1..=parts.len() {
             let mut shortest: Option<LastGroup> = None;
             for start in (end.saturating_sub(MOST_TOGETHER)..end).rev() {
                 let Some(own) = self.group(&parts[start..end]) else { break };
-                let count = spread.count(start) + usize::from(spread.needs_gap(start)) + own.len();
+                let count = best[start].count + usize::from(!best[start].ends_open) + own.len();
                 if shortest.as_ref().is_none_or(|least| count < least.count) {
-                    shortest = Some(LastGroup { start, count, own, ends_open: parts[end - 1].is_folded });
+                    let ends_open = parts[end - 1].is_folded || count == 0;
+                    shortest = Some(LastGroup { start, count, own, ends_open });
                 }
             }
-            spread.best.extend(shortest);
+            best.extend(shortest);
         }
-        spread
+        Spread(best)
     }
 
     /// Equations, several in a line where there is room.
@@ -407,10 +408,8 @@ impl StepLayout<'_> {
     }
 }
 
-/// The best layouts of the first parts, of one to all of them, each as the group that ends it.
-struct Spread {
-    best: Vec<LastGroup>,
-}
+/// The best layouts of the first parts, of none to all of them, each as the group that ends it.
+struct Spread(Vec<LastGroup>);
 
 /// The last group of a layout.
 struct LastGroup {
@@ -425,33 +424,21 @@ struct LastGroup {
 }
 
 impl Spread {
-    /// The group that ends the layout of this many parts.
-    fn last(&self, parts: usize) -> Option<&LastGroup> {
-        self.best.get(parts.checked_sub(1)?)
-    }
-
-    /// The number of lines of this many parts.
-    fn count(&self, parts: usize) -> usize {
-        self.last(parts).map_or(0, |last| last.count)
-    }
-
-    /// Returns true if a blank line stands between this many parts and the following one.
-    fn needs_gap(&self, parts: usize) -> bool {
-        self.last(parts).is_some_and(|last| last.count > 0 && !last.ends_open)
-    }
-
     /// The lines of the first parts, and true if the following part needs no blank line before it.
     fn lines(&self, parts: usize) -> (Vec<String>, bool) {
-        let groups = std::iter::successors(self.last(parts), |last| self.last(last.start));
-        let groups: Vec<&LastGroup> = groups.collect();
-        let mut lines = Vec::with_capacity(self.count(parts));
+        let Spread(best) = self;
+        let mut groups = Vec::new();
+        let mut end = parts;
+        while end > 0 {
+            groups.push(&best[end]);
+            end = best[end].start;
+        }
+        let mut lines = Vec::with_capacity(best[parts].count);
         for last in groups.into_iter().rev() {
-            if self.needs_gap(last.start) {
-                lines.push(String::new());
-            }
+            lines.extend((!best[last.start].ends_open).then(String::new));
             lines.extend_from_slice(&last.own);
         }
-        (lines, self.last(parts).is_none_or(|last| last.ends_open))
+        (lines, best[parts].ends_open)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Explanations as indented trees of lines, for a terminal and for blocks of code.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use colored::Colorize;
@@ -10,7 +11,7 @@ use crate::graph::CellId;
 use crate::text::ScreenWidth;
 
 use super::explanation::{Derivation, ExplanationWriter, Operand};
-use super::table::{Block, Level};
+use super::table::{Block, Level, visible_width};
 use super::{Charset, Style, digits};
 
 /// Formulas are not made wider, so that they are read at a glance.
@@ -34,19 +35,6 @@ enum Ink {
     Dim,
 }
 
-/// A line of a tree: its branches, and its text.
-struct TreeLine {
-    before: String,
-    text: String,
-    ink: Ink,
-}
-
-impl TreeLine {
-    fn empty() -> TreeLine {
-        TreeLine { before: String::new(), text: String::new(), ink: Ink::Plain }
-    }
-}
-
 /// All explanations, as wide as the room.
 pub(super) fn blocks(
     writer: &ExplanationWriter<'_>,
@@ -57,35 +45,22 @@ pub(super) fn blocks(
     let half = room.saturating_sub(GAP) / 2;
     let beside = writer.side_by_side && writer.of.len() == 2 && half >= HALF;
     let width = if beside { half } else { room }.min(WIDEST);
-    let mut teller = TreeWriter { writer, charset, seen: HashSet::new() };
+    let mut teller = TreeWriter { writer, charset, colour, seen: HashSet::new() };
     let blocks = writer.of.iter().map(|one| {
         let caption = Some(&one.caption).filter(|caption| !caption.is_empty());
         let mut lines = caption.map_or(Vec::new(), |text| teller.wrapped(text, ("", ""), width, Ink::Bold));
         lines.extend(teller.root(&one.explanation, width));
-        block(lines, colour)
+        let widest = lines.iter().map(|line| visible_width(line)).max().unwrap_or(0);
+        Block::coloured(lines, widest)
     });
     let blocks: Vec<Block> = blocks.collect();
     if beside { vec![Block::beside(&blocks, GAP, Level::Tops)] } else { blocks }
 }
 
-fn block(lines: Vec<TreeLine>, colour: bool) -> Block {
-    let width_of = |line: &TreeLine| line.before.width() + line.text.width();
-    let width = lines.iter().map(width_of).max().unwrap_or(0);
-    let line = |line: TreeLine| {
-        let pad = " ".repeat(width - width_of(&line));
-        let text = match line.ink {
-            Ink::Bold if colour => line.text.bold().to_string(),
-            Ink::Dim if colour => line.text.dimmed().to_string(),
-            _ => line.text,
-        };
-        format!("{}{text}{pad}", line.before)
-    };
-    Block { lines: lines.into_iter().map(line).collect(), width }
-}
-
 struct TreeWriter<'a> {
     writer: &'a ExplanationWriter<'a>,
     charset: Charset,
+    colour: bool,
     seen: HashSet<CellId>,
 }
 
@@ -95,16 +70,16 @@ impl TreeWriter<'_> {
     }
 
     /// A text in lines of this width, with something before the first line and before the others.
-    fn wrapped(&self, text: &str, starts: (&str, &str), width: usize, ink: Ink) -> Vec<TreeLine> {
-        wrapped_at(factor_words, &self.spelled(text), starts, width, ink)
+    fn wrapped(&self, text: &str, starts: (&str, &str), width: usize, ink: Ink) -> Vec<String> {
+        self.wrapped_at(factor_words, &self.spelled(text), starts, width, ink)
     }
 
     /// A cell that was asked for: its address, its formula, its operands.
-    fn root(&mut self, explanation: &Explanation, width: usize) -> Vec<TreeLine> {
+    fn root(&mut self, explanation: &Explanation, width: usize) -> Vec<String> {
         self.seen.insert(explanation.cell);
         let head = format!("{}   {}", explanation.address, self.writer.equation(explanation.cell));
         let mut lines = self.wrapped(&head, ("", "   "), width, Ink::Bold);
-        lines.push(TreeLine::empty());
+        lines.push(String::new());
         let symbol = self.spelled(&self.writer.symbols.cell(explanation.cell));
         let inside = self.body_and_operands(explanation, &symbol, width.saturating_sub(3));
         lines.extend(hung("   ", "   ", inside));
@@ -112,21 +87,21 @@ impl TreeWriter<'_> {
     }
 
     /// The formula, behind an indent where it has no symbol before it, and below it the operands.
-    fn body_and_operands(&mut self, explanation: &Explanation, symbol: &str, width: usize) -> Vec<TreeLine> {
+    fn body_and_operands(&mut self, explanation: &Explanation, symbol: &str, width: usize) -> Vec<String> {
         let indent = if symbol.is_empty() { "  " } else { "" };
         let mut lines =
             hung(indent, indent, self.body(explanation, symbol, width.saturating_sub(indent.len())));
         if !explanation.operands.is_empty() {
-            lines.push(TreeLine::empty());
+            lines.push(String::new());
             lines.extend(self.operands(&explanation.operands, width));
         }
         lines
     }
 
     /// The formula, in symbols and worked out; `symbol` is written before the first sign of equality.
-    fn body(&self, explanation: &Explanation, symbol: &str, width: usize) -> Vec<TreeLine> {
+    fn body(&self, explanation: &Explanation, symbol: &str, width: usize) -> Vec<String> {
         if symbol.width() > SYMBOL {
-            let line = TreeLine { text: symbol.to_string(), ..TreeLine::empty() };
+            let line = symbol.to_string();
             let formula = hung("  ", "  ", self.body(explanation, "", width.saturating_sub(2)));
             return std::iter::once(line).chain(formula).collect();
         }
@@ -150,11 +125,11 @@ impl TreeWriter<'_> {
     }
 
     /// The operands, a branch each: symbol, address, value, origin, in columns.
-    fn operands(&mut self, branches: &[Branch], width: usize) -> Vec<TreeLine> {
+    fn operands(&mut self, branches: &[Branch], width: usize) -> Vec<String> {
         let rows: Vec<Operand> = branches.iter().map(|branch| self.writer.operand(branch)).collect();
         let heads = self.heads(&rows);
         let width = width.saturating_sub(3);
-        let mut lines: Vec<TreeLine> = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
         for (i, (operand, head)) in branches.iter().zip(heads).enumerate() {
             let is_last = i + 1 == branches.len();
             let mut own = self.headline(operand, &rows[i].origin, &head, width);
@@ -162,7 +137,7 @@ impl TreeWriter<'_> {
                 self.seen.insert(explanation.cell);
                 if !self.writer.is_leaf(explanation.cell) {
                     own.extend(self.body_and_operands(explanation, "", width));
-                    own.extend((!is_last).then(TreeLine::empty));
+                    own.extend((!is_last).then(String::new));
                 }
             }
             let (start, further) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
@@ -184,7 +159,7 @@ impl TreeWriter<'_> {
     }
 
     /// The line that an operand begins with; an origin without room goes below it.
-    fn headline(&self, operand: &Branch, origin: &str, head: &str, width: usize) -> Vec<TreeLine> {
+    fn headline(&self, operand: &Branch, origin: &str, head: &str, width: usize) -> Vec<String> {
         let origin = match operand {
             Branch::Repeated(cell) if !self.writer.is_leaf(*cell) => {
                 let place = if self.seen.contains(cell) { "above" } else { "below" };
@@ -200,43 +175,47 @@ impl TreeWriter<'_> {
             let compact = head.split_whitespace().collect::<Vec<_>>().join("  ");
             let head = if head.width() <= width { head.trim_end() } else { &compact };
             let mut lines = self.wrapped(head, ("", "    "), width, Ink::Plain);
-            lines.extend(wrapped_at(separator, &origin, ("    ", "    "), width, Ink::Dim));
+            lines.extend(self.wrapped_at(separator, &origin, ("    ", "    "), width, Ink::Dim));
             return lines;
         }
-        let lines = wrapped_at(separator, &origin, ("", ""), room, Ink::Dim);
+        let lines = self.wrapped_at(separator, &origin, ("", ""), room, Ink::Dim);
         hung(&format!("{head}  "), &" ".repeat(indent), lines)
+    }
+
+    /// A text in lines of at most `width` columns, broken between the words that a separator finds; a word is broken where it alone is
+    /// wider.
+    fn wrapped_at(
+        &self,
+        separator: for<'a> fn(&'a str) -> Box<dyn Iterator<Item = Word<'a>> + 'a>,
+        text: &str,
+        (first, rest): (&str, &str),
+        width: usize,
+        ink: Ink,
+    ) -> Vec<String> {
+        let width = width.max(LEAST + first.width().max(rest.width()));
+        let options = textwrap::Options::new(width)
+            .initial_indent(first)
+            .subsequent_indent(rest)
+            .word_separator(textwrap::WordSeparator::Custom(separator));
+        let line = |(i, line): (usize, Cow<'_, str>)| {
+            let before = if i == 0 { first } else { rest };
+            let text = line.strip_prefix(before).unwrap_or(&line);
+            match ink {
+                Ink::Bold if self.colour => format!("{before}{}", text.bold()),
+                Ink::Dim if self.colour => format!("{before}{}", text.dimmed()),
+                _ => format!("{before}{text}"),
+            }
+        };
+        textwrap::wrap(text, options).into_iter().enumerate().map(line).collect()
     }
 }
 
 /// The lines with something before the first one and before the others.
-fn hung(first: &str, rest: &str, mut lines: Vec<TreeLine>) -> Vec<TreeLine> {
+fn hung(first: &str, rest: &str, mut lines: Vec<String>) -> Vec<String> {
     for (i, line) in lines.iter_mut().enumerate() {
-        line.before.insert_str(0, if i == 0 { first } else { rest });
+        line.insert_str(0, if i == 0 { first } else { rest });
     }
     lines
-}
-
-/// A text in lines of at most `width` columns, broken between the words that a separator finds; a word is broken where it alone is
-/// wider.
-fn wrapped_at(
-    separator: for<'a> fn(&'a str) -> Box<dyn Iterator<Item = Word<'a>> + 'a>,
-    text: &str,
-    (first, rest): (&str, &str),
-    width: usize,
-    ink: Ink,
-) -> Vec<TreeLine> {
-    let width = width.max(LEAST + first.width().max(rest.width()));
-    let options = textwrap::Options::new(width)
-        .initial_indent(first)
-        .subsequent_indent(rest)
-        .word_separator(textwrap::WordSeparator::Custom(separator));
-    let lines = textwrap::wrap(text, options);
-    let line = |(i, text): (usize, &std::borrow::Cow<'_, str>)| {
-        let before = if i == 0 { first } else { rest };
-        let text = text.strip_prefix(before).unwrap_or(text).to_string();
-        TreeLine { before: before.to_string(), text, ink }
-    };
-    lines.iter().enumerate().map(line).collect()
 }
 
 // Breaking sentences and formulas into lines.

@@ -53,32 +53,6 @@ pub fn mistaken_results() -> Vec<MistakenResult> {
         .expect("mistake_examples.json is read by a test")
 }
 
-/// What is typed for the exercises of the page; a mistake is shown in the first one in which it changes a number.
-pub const EXERCISES: [&str; 22] = [
-    "--random 4,4 --seed 1",
-    "--random 4,4 --seed 1 --causal",
-    "--random 4,4 --seed 1 --heads 2",
-    "--q '1 0 2 1; 0 1 1 2; 1 1 0 1; 2 0 1 1' --k '1 2; 0 1; 2 1; 1 0' --v '1 0; 0 2; 1 1; 2 1' --heads 2 --kv-heads 1",
-    "--q '1 0 2 1; 0 1 1 2; 1 1 0 1; 2 0 1 1' --k '1 2; 0 1; 2 1; 1 0' --v '1 0; 0 2; 1 1; 2 1' --heads 4 --kv-heads 2 --causal",
-    "--random 4,4 --seed 1 --residual",
-    "--random 4,4 --seed 1 --wo '1 0 2 0; 0 1 0 1; 1 1 0 0; 0 2 1 1'",
-    "--random 4,4 --seed 1 --bias '0 1 2 3; 1 0 1 2; 2 1 0 1; 3 2 1 0'",
-    "--random 4,4 --seed 1 --mask '1 1 0 0; 1 1 1 0; 0 1 1 1; 0 0 0 0' --mask-kind allow",
-    "--random 4,4 --seed 1 --score cosine",
-    "--random 4,4 --seed 1 --position rope",
-    "--random 4,4 --seed 1 --position rope-interleaved",
-    "--random 4,8 --seed 1 --position rope --rope-width 4 --heads 2",
-    "--random 4,4 --seed 1 --position rope --rope-scaling linear:factor=4",
-    "--random 4,4 --seed 1 --position alibi --heads 2",
-    "--random 4,4 --seed 1 --position sinusoidal",
-    "--random 4,4 --seed 1 --qk-norm",
-    "--random 4,4 --seed 1 --softcap 1",
-    "--random 4,4 --seed 1 --window 2 --causal --keep-first 1",
-    "--random 4,4 --seed 1 --sink 0.5",
-    "--random 4,4 --seed 1 --temperature 2",
-    "--random 4,4 --seed 1 --causal --gradient ones",
-];
-
 /// The decimals of the numbers of examples.
 const DECIMALS: usize = 2;
 
@@ -103,10 +77,11 @@ fn entry(mistake: &Mistake, exercises: &[Example]) -> String {
         format!("<p>The correct step: <a href=\"demos/{demo}.html\"><code>attn demo {demo}</code></a></p>\n")
     });
     let Mistake { id, slip, why, symptom, fix, .. } = mistake;
-    let made =
-        || exercises.iter().filter(|exercise| exercise.result.is_none()).find_map(|one| made(mistake, one));
-    let example =
-        made().or_else(|| exercises.iter().find_map(|one| handed(mistake, one))).unwrap_or_default();
+    let example = exercises.iter().find_map(|one| match &one.result {
+        None => made(mistake, one),
+        Some(result) => handed(mistake, one, result),
+    });
+    let example = example.unwrap_or_default();
     format!(
         "<section class=\"mistake\" id=\"{id}\">\n<h3><a href=\"#{id}\">{id}</a></h3>\n<p>{}</p>\n<p>{}</p>\n\
          <p><strong>What one sees:</strong> {}</p>\n<p><strong>To fix it:</strong> {}</p>\n{}{example}</section>\n",
@@ -131,14 +106,16 @@ fn made(mistake: &Mistake, Example { typed, task, .. }: &Example) -> Option<Stri
 }
 
 /// A result that was handed in, beside the right one.
-fn handed(mistake: &Mistake, Example { typed, task, result }: &Example) -> Option<String> {
-    let result = result.as_ref().filter(|result| result.id == mistake.id)?;
-    let right = task.right().find(&result.step).and_then(|id| task.right()[id].matrix())?;
-    let wrong = result.matrix()?;
-    let options = if typed.is_empty() {
-        "attention without options".to_string()
-    } else {
-        format!("<code>{}</code>", escaped(typed))
+fn handed(
+    mistake: &Mistake,
+    Example { typed, task, .. }: &Example,
+    result: &MistakenResult,
+) -> Option<String> {
+    let id = task.right().find(&result.step).filter(|_| result.id == mistake.id)?;
+    let (right, wrong) = (task.right()[id].matrix()?, result.matrix()?);
+    let options = match &**typed {
+        "" => "attention without options".to_string(),
+        typed => format!("<code>{}</code>", escaped(typed)),
     };
     Some(pair(&options, &result.step, right, &wrong))
 }

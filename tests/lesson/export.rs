@@ -117,7 +117,7 @@ fn the_walkthroughs_fit_their_screens_and_are_handed_out_in_every_form() {
 #[track_caller]
 fn colours_change_no_text(lesson: &Lesson) {
     let plain = Screen::plain(lesson.size.columns);
-    for exchange in lesson.consoles().flat_map(|console| &console.exchanges) {
+    for exchange in lesson.exchanges() {
         let shown = |screen| in_process_once(&exchange.command.args, screen).shown();
         let coloured = shown(Screen { colour: true, theme: Theme::Dark, ..plain });
         assert_eq!(without_colours(&coloured), shown(plain), "{}", exchange.command.typed);

@@ -8,6 +8,6 @@ pub mod render;
 pub mod story;
 
 pub use attn_core::{
-    attention, diagnose, elementary, error, explain, explore, foreign, graph, json_number, kernel, matrix,
-    memory, model, params, random, read, tensor, text, unique,
+    attention, data_file, diagnose, elementary, error, explain, explore, foreign, graph, json_number, kernel,
+    matrix, memory, model, params, random, read, tensor, text, unique,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Growth, Measurement, Method, Point, Run, SIZES, memory_limit};
+use crate::bench::{Growth, Measurement, Method, Run, SIZES, memory_limit};
 use crate::cli::program::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::input::system::processor;
@@ -43,43 +43,43 @@ impl BenchArgs {
             return Err(Error::new("--dim 0 leaves nothing to compute").help("give 1 or more"));
         }
         let (machine, whole) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
-        let (each, longest) = (whole / PARTS, whole / LONGEST_PART);
         let growth = Growth {
             width: self.dim,
             causal: self.causal,
             machine,
-            each,
-            longest,
+            each: whole / PARTS,
+            longest: whole / LONGEST_PART,
             most_bytes: memory_limit(),
         };
         let as_lines = self.format == Format::Json;
         let has_screen = env.has_screen && !as_lines;
         let mut overview = Overview { growth, style: self.style(env), streams, has_screen, begun: false };
         overview.working("the peak")?;
-        let peaks = Peaks::measure(machine, each)?;
+        let peaks = Peaks::measure(machine, growth.each)?;
         if as_lines {
             overview.lines(peaks.lines(machine))?;
         } else {
             overview.tables(machine_title(machine), peaks.table(machine))?;
         }
-        let mut all = Vec::new();
-        for way in WAYS {
-            let points = overview.points::<T>(way)?;
-            let growth = overview.growth;
+        let mut all = [const { Vec::new() }; WAYS.len()];
+        for (way, points) in WAYS.into_iter().zip(&mut all) {
+            for n in SIZES {
+                overview.working(&format!("{}, n = {n}", name(way)))?;
+                points.push(growth.measured::<T>(way, n, points)?);
+            }
             if as_lines {
-                overview
-                    .lines(points.iter().map(|point| line::<T>(&growth, &peaks, way, point)).collect())?;
+                let line = |(n, point)| line::<T>(&growth, &peaks, way, n, point);
+                overview.lines(SIZES.into_iter().zip(&*points).map(line).collect())?;
             } else {
-                overview.tables(title::<T>(way, &growth), table::<T>(way, &points, &peaks))?;
-                for text in [worst_error(&points), left_out(&points, &growth)].into_iter().flatten() {
+                overview.tables(title::<T>(way, &growth), table::<T>(way, points, &peaks))?;
+                for text in [worst_error(points), left_out(points, &growth)].into_iter().flatten() {
                     overview.tables(text, Table::default())?;
                 }
             }
-            all.push((way, points));
         }
         if !as_lines {
             overview.curves(&all)?;
-            let text = summary::<T>(&all, &overview.growth);
+            let text = summary::<T>(&all, &growth);
             text.map_or(Ok(()), |text| overview.tables(text, Table::default()))?;
         }
         Ok(())
@@ -87,16 +87,6 @@ impl BenchArgs {
 }
 
 impl Overview<'_, '_> {
-    fn points<T: Kernels>(&mut self, way: Method) -> Result<Vec<Point>> {
-        let mut points = Vec::new();
-        for n in SIZES {
-            self.working(&format!("{}, n = {n}", name(way)))?;
-            let point = self.growth.point::<T>(way, n, &points)?;
-            points.push(point);
-        }
-        Ok(points)
-    }
-
     /// Shows what is being measured, on a terminal on which the line can be erased.
     fn working(&mut self, what: &str) -> Result<()> {
         if self.has_screen {
@@ -132,31 +122,25 @@ impl Overview<'_, '_> {
         Ok(self.streams.out.flush()?)
     }
 
-    fn curves(&mut self, all: &[(Method, Vec<Point>)]) -> Result<()> {
+    fn curves(&mut self, all: &[Vec<Measurement>; 3]) -> Result<()> {
         self.part()?;
         let plot = |title: &str, up: fn(f64) -> String, y: fn(&Run) -> f64| {
-            let point = |point: &Point| match &point.measured {
-                Measurement::Done(run) => Some((point.n as f64, y(run))),
-                _ => None,
+            let curve = |(way, points): (Method, &Vec<Measurement>)| {
+                let points = points.iter().filter_map(Measurement::run);
+                let points = points.map(|run| (run.shape.keys as f64, y(run))).filter(|(_, y)| *y > 0.0);
+                Curve { name: name(way).to_string(), points: points.collect(), marked: true }
             };
-            let curve = |(way, points): &(Method, Vec<Point>)| {
-                let points = points.iter().filter_map(point).filter(|(_, y)| *y > 0.0).collect();
-                Curve { name: name(*way).to_string(), points, marked: true }
-            };
-            let across = SIZES.map(|n| (n as f64, n.to_string())).to_vec();
             Plot {
-                title: title.to_string(),
+                title: format!("{title} over n: one head of {}, both axes logarithmic", self.growth.width),
                 scale: Scale::Logarithmic,
                 ticks: Vec::new(),
-                across,
+                across: SIZES.map(|n| (n as f64, n.to_string())).to_vec(),
                 up,
-                curves: all.iter().map(curve).collect(),
+                curves: WAYS.into_iter().zip(all).map(curve).collect(),
             }
         };
-        let head = format!("one head of {}, both axes logarithmic", self.growth.width);
-        let time = plot(&format!("time over n: {head}"), round_seconds, |run| run.timing.median);
-        let memory =
-            plot(&format!("extra memory over n: {head}"), round_bytes, |run| run.used.extra_bytes as f64);
+        let time = plot("time", round_seconds, |run| run.timing.median);
+        let memory = plot("extra memory", round_bytes, |run| run.used.extra_bytes as f64);
         render::plots(&[time, memory], &self.style, self.streams.out)
     }
 }
@@ -164,7 +148,7 @@ impl Overview<'_, '_> {
 // The titles, tables, lines and sentences of `attn bench` over all lengths.
 
 /// The name of a path in titles and lines.
-pub(super) fn name(way: Method) -> &'static str {
+fn name(way: Method) -> &'static str {
     match way {
         Method::Loop => "loop",
         Method::Steps => "steps",
@@ -173,7 +157,7 @@ pub(super) fn name(way: Method) -> &'static str {
 }
 
 /// The sentence about a path.
-pub(super) fn title<T: Real>(way: Method, growth: &Growth) -> String {
+fn title<T: Real>(way: Method, growth: &Growth) -> String {
     let mask = if growth.causal { "causal" } else { "no mask" };
     let head = format!("1 head of {}, {mask}", growth.width);
     match way {
@@ -194,7 +178,7 @@ pub(super) fn title<T: Real>(way: Method, growth: &Growth) -> String {
 }
 
 /// The peaks that speeds are compared with, in flop/s.
-pub(super) struct Peaks {
+struct Peaks {
     /// The values for `f32` and `f64`, on one thread and on all.
     rates: [[f64; 2]; 2],
     /// All.
@@ -202,7 +186,7 @@ pub(super) struct Peaks {
 }
 
 impl Peaks {
-    pub(super) fn measure(machine: Machine, each: Duration) -> Result<Peaks> {
+    fn measure(machine: Machine, each: Duration) -> Result<Peaks> {
         let one = Machine { threads: 1, ..machine };
         let single = [multiply_add_rate::<f32>(one, each)?, multiply_add_rate::<f32>(machine, each)?];
         let double = [multiply_add_rate::<f64>(one, each)?, multiply_add_rate::<f64>(machine, each)?];
@@ -220,7 +204,7 @@ impl Peaks {
         }
     }
 
-    pub(super) fn table(&self, machine: Machine) -> Table {
+    fn table(&self, machine: Machine) -> Table {
         let all = counted(machine.threads, "thread");
         let heads = ["GFLOP/s", "1 thread", all.as_str()];
         let heads = if machine.threads > 1 { &heads[..] } else { &heads[..2] };
@@ -230,7 +214,7 @@ impl Peaks {
         Table::new(heads, rows).with_numbers(&heads[1..])
     }
 
-    pub(super) fn lines(&self, machine: Machine) -> Vec<Value> {
+    fn lines(&self, machine: Machine) -> Vec<Value> {
         let line = |dtype: &str, threads: usize, rate: f64| json!({ "peer": "peak", "dtype": dtype, "simd": machine.simd.name(), "threads": threads, "gflops": rate / 1e9 });
         let both = [f32::NAME, f64::NAME].into_iter().zip(self.rates);
         both.flat_map(|(name, rates)| [line(name, 1, rates[0]), line(name, machine.threads, rates[1])])
@@ -239,12 +223,12 @@ impl Peaks {
 }
 
 /// A power of ten of seconds.
-pub(super) fn round_seconds(power: f64) -> String {
+fn round_seconds(power: f64) -> String {
     seconds(power).replace(".00", "").replace(".0", "")
 }
 
 /// A power of ten of bytes.
-pub(super) fn round_bytes(power: f64) -> String {
+fn round_bytes(power: f64) -> String {
     match power {
         p if p >= 1e9 => format!("{} GB", p / 1e9),
         p if p >= 1e6 => format!("{} MB", p / 1e6),
@@ -254,106 +238,99 @@ pub(super) fn round_bytes(power: f64) -> String {
 }
 
 /// The title of the table of peaks.
-pub(super) fn machine_title(machine: Machine) -> String {
+fn machine_title(machine: Machine) -> String {
     let name = processor().unwrap_or_else(|| "this processor".to_string());
     format!("{name}, {}: the peak, two operations for each fused multiply-add", machine.simd)
 }
 
 /// The figures of one way; only the fused one has a choice of threads.
-pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Table {
+fn table<T: Real>(way: Method, points: &[Measurement], peaks: &Peaks) -> Table {
     let is_fused = way == Method::Fused;
     let all = ["n", "threads", "time", "growth", "GFLOP/s", "of peak", "memory", "growth"];
     let heads: Vec<&str> = all.into_iter().filter(|head| is_fused || *head != "threads").collect();
-    let mut before = None;
-    let row = |point: &Point| {
-        let mut row = vec![point.n.to_string()];
-        match &point.measured {
+    let mut before: Option<Run> = None;
+    let row = |(n, point): (usize, &'_ Measurement)| {
+        let mut row = vec![n.to_string()];
+        let place = |head| heads.iter().position(|other| *other == head).unwrap_or_default();
+        match point {
             Measurement::Done(run) => {
                 let (rate, peak) = (run.rate(run.timing.median), peaks.beside::<T>(way, run.used.threads));
-                let now = (run.timing.median, run.used.extra_bytes as f64);
-                let growth = before.map_or((String::new(), String::new()), |(time, bytes)| {
-                    (times(now.0, time), times(now.1, bytes))
-                });
-                before = Some(now);
+                let growth =
+                    |of: fn(&Run) -> f64| before.map_or(String::new(), |before| times(of(run), of(&before)));
+                let growths = [growth(|run| run.timing.median), growth(|run| run.used.extra_bytes as f64)];
+                let [in_time, in_memory] = growths;
                 row.extend(is_fused.then(|| run.used.threads.to_string()));
-                row.extend([seconds(now.0), growth.0, giga(rate), percent(rate.min(peak), peak)]);
-                row.extend([size(run.used.extra_bytes as u64), growth.1]);
+                row.extend([seconds(run.timing.median), in_time, giga(rate), percent(rate.min(peak), peak)]);
+                row.extend([size(run.used.extra_bytes as u64), in_memory]);
+                before = Some(*run);
             }
             Measurement::TooLong(time) => {
-                row.extend(is_fused.then(String::new));
+                row.resize(place("time"), String::new());
                 row.push(format!("≈ {}", seconds(*time)));
             }
             Measurement::TooLarge(bytes) => {
-                row.resize(
-                    heads.iter().position(|head| *head == "memory").unwrap_or(row.len()),
-                    String::new(),
-                );
+                row.resize(place("memory"), String::new());
                 row.push(format!("≈ {}", size(*bytes)));
             }
         }
         row.resize(heads.len(), String::new());
         row
     };
-    Table::new(&heads, points.iter().map(row).collect::<Vec<_>>()).with_numbers(&heads)
+    let rows: Vec<Vec<String>> = SIZES.into_iter().zip(points).map(row).collect();
+    Table::new(&heads, rows).with_numbers(&heads)
 }
 
 /// The largest difference from the exact path over all lengths, for the other paths.
-pub(super) fn worst_error(points: &[Point]) -> Option<String> {
-    let error = |point: &Point| match point.measured {
-        Measurement::Done(run) => run.max_error,
-        _ => None,
-    };
+fn worst_error(points: &[Measurement]) -> Option<String> {
     let worse = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
-    let worst = points.iter().filter_map(error).reduce(worse)?;
+    let worst = points.iter().filter_map(|point| point.run()?.max_error).reduce(worse)?;
     Some(format!("at most {worst:.1e} from the exact path, on some rows of every length"))
 }
 
 /// Why there are sizes without figures, where there are.
-pub(super) fn left_out(points: &[Point], growth: &Growth) -> Option<String> {
-    let any = |is: fn(&Measurement) -> bool| points.iter().any(|point| is(&point.measured));
+fn left_out(points: &[Measurement], growth: &Growth) -> Option<String> {
     let longest = growth.longest.as_secs_f64();
-    let time = any(|measured| matches!(measured, Measurement::TooLong(_)))
+    let time = points
+        .iter()
+        .any(|point| matches!(point, Measurement::TooLong(_)))
         .then(|| format!("would take longer than the {} allowed for one run (--seconds)", seconds(longest)));
-    let memory = any(|measured| matches!(measured, Measurement::TooLarge(_)))
+    let memory = points
+        .iter()
+        .any(|point| matches!(point, Measurement::TooLarge(_)))
         .then(|| format!("would take more than the {} of memory allowed here", size(growth.most_bytes)));
     let reasons: Vec<String> = [time, memory].into_iter().flatten().collect();
     (!reasons.is_empty()).then(|| format!("≈: estimated, not measured: it {}", reasons.join(", or ")))
 }
 
 /// Comparisons of the three paths, each pair at the largest size at which both were measured.
-pub(super) fn summary<T: Real>(all: &[(Method, Vec<Point>)], growth: &Growth) -> Option<String> {
-    let taken = |way: Method, n: usize| {
-        let (_, points) = all.iter().find(|(of, _)| *of == way)?;
-        match points.iter().find(|point| point.n == n)?.measured {
-            Measurement::Done(Run { timing, used, .. }) => {
-                Some((timing.median, used.extra_bytes as f64, used.threads))
-            }
-            _ => None,
-        }
+fn summary<T: Real>([looped, steps, fused]: &[Vec<Measurement>; 3], growth: &Growth) -> Option<String> {
+    let both = |a: &[Measurement], b: &[Measurement]| {
+        a.iter().zip(b).rev().find_map(|(a, b)| Some((*a.run()?, *b.run()?)))
     };
-    let both = |a, b| SIZES.into_iter().rev().find_map(|n| Some((n, taken(a, n)?, taken(b, n)?)));
-    let (n, slow, steps) = both(Method::Loop, Method::Steps)?;
-    let looped = format!(
-        "n = {n}: the loop takes {} the time of whole matrices, both in f64 on 1 thread",
-        times(slow.0, steps.0)
-    );
-    let (n, steps, fused) = both(Method::Steps, Method::Fused)?;
-    let (time, memory) = (times(steps.0, fused.0), times(steps.1, fused.1));
+    let (slow, whole) = both(looped, steps)?;
+    let more = times(slow.timing.median, whole.timing.median);
+    let n = slow.shape.keys;
+    let looped =
+        format!("n = {n}: the loop takes {more} the time of whole matrices, both in f64 on 1 thread");
+    let (whole, fused) = both(steps, fused)?;
+    let time = times(whole.timing.median, fused.timing.median);
+    let memory = times(whole.used.extra_bytes as f64, fused.used.extra_bytes as f64);
     Some(format!(
-        "{looped}. n = {n}: whole matrices, in f64 on 1 thread, take {time} the time of the fused path, in {} on {} with {}, \
+        "{looped}. n = {}: whole matrices, in f64 on 1 thread, take {time} the time of the fused path, in {} on {} with {}, \
          and {memory} its memory. The memory of the fused path grows with the number of threads, with the tile of each \
          thread, and with d, but not with n",
+        whole.shape.keys,
         T::NAME,
-        counted(fused.2, "thread"),
+        counted(fused.used.threads, "thread"),
         growth.machine.simd,
     ))
 }
 
 /// One point as a line for a script.
-pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: &Point) -> Value {
+fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, n: usize, point: &Measurement) -> Value {
     let is_fused = way == Method::Fused;
     let peer = format!("attn.{}", name(way));
-    let reason = match &point.measured {
+    let reason = match point {
         Measurement::Done(run) => {
             let Machine { simd, threads } = growth.machine;
             let (simd, threads) = if is_fused { (Some(simd.name()), threads) } else { (None, 1) };
@@ -363,6 +340,6 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: 
         Measurement::TooLarge(bytes) => json!({ "bytes": bytes }),
     };
     let dtype = if is_fused { T::NAME } else { f64::NAME };
-    let (version, shape) = (env!("CARGO_PKG_VERSION"), growth.shape(point.n).to_string());
+    let (version, shape) = (env!("CARGO_PKG_VERSION"), growth.shape(n).to_string());
     json!({ "peer": peer, "version": version, "shape": shape, "dtype": dtype, "not_measured": reason })
 }

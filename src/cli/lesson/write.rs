@@ -12,10 +12,8 @@ use crate::error::{Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::input::{exists, read_text, write_text};
 use crate::lesson::export::{Answers, Handout};
-use crate::lesson::key;
 use crate::lesson::play::ScriptedAnswers;
-use crate::lesson::question::{KINDS, Kind};
-use crate::lesson::{DIRECTIVES, LONGEST, Runner, built_in, export, is_lesson, new_lesson, open, read};
+use crate::lesson::{LONGEST, Runner, built_in, export, is_lesson, lesson_format, new_lesson, open, read};
 use crate::story::Table;
 use crate::text::{counted, quoted};
 
@@ -248,104 +246,13 @@ pub(super) struct DirectivesArgs {
 
 impl DirectivesArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let kinds = KINDS.map(|kind| {
-            let [key, typed] = kind.example();
-            vec![kind.word(), key, typed]
+        let parts = lesson_format().iter().map(|part| {
+            let rows = part.rows.iter().map(|row| row.iter().map(|cell| cell.to_string()).collect());
+            (part.title.to_string(), Table::new(&part.head, rows))
         });
-        let does =
-            |name| FUNCTIONS.iter().find(|(function, _)| *function == name).map_or("", |(_, does)| *does);
-        let calls: Vec<_> =
-            key::functions(1).map(|function| (function.usage(1), does(function.name))).collect();
-        let functions = calls.iter().map(|(call, does)| [call.as_str(), does]);
-        let form = ["form", "what it is"];
-        let parts = [
-            table("The file", &["line", "what it is"], FILE),
-            ("Directives, each alone on its line".to_string(), directives()),
-            table("Kinds of question, and the key of each", &["kind", "key", "what is typed"], kinds),
-            table("What computes a key, an option or a number", &form, CELLS.into_iter().chain(functions)),
-            table("Blocks of commands", &["form", "what it does"], BLOCKS),
-        ];
+        let parts: Vec<(String, Table)> = parts.collect();
         output::write_paged(&self.look, env, streams, |streams| {
             self.look.tables("lesson", &parts, env, streams)
         })
     }
 }
-
-fn table<'t, R>(title: &str, head: &[&str], rows: impl IntoIterator<Item = R>) -> (String, Table)
-where
-    R: IntoIterator<Item = &'t str>,
-{
-    let row = |row: R| row.into_iter().map(str::to_string).collect();
-    (title.to_string(), Table::new(head, rows.into_iter().map(row)))
-}
-
-/// The lines of a file.
-const FILE: [[&str; 2]; 11] = [
-    ["---", "the first and the last line of the head"],
-    ["attn-lesson: 1", "makes the file a lesson"],
-    ["attn-lesson: 2", "the same, and keys have everything that conditions of demos have"],
-    ["minutes: 12", "the planned time"],
-    ["screen: 100x30", "the screen it is written for, columns and rows [default: 80x24]"],
-    ["# Why the mask?", "the title, once"],
-    ["## Before the mask", "a step"],
-    ["### And now", "a pause inside a step"],
-    ["- A. none", "an option of the question above it"],
-    ["<details>", "begins the folded answer; <summary>Answer</summary> and an empty line follow"],
-    ["</details>", "ends the answer and the question, after an empty line"],
-];
-
-/// The addresses of numbers.
-const CELLS: [[&str; 2]; 3] = [
-    ["RUN:A[bat,cave]", "a cell, by labels or by positions: RUN:A[1,2]"],
-    ["RUN:A[bat]", "a row"],
-    ["RUN:A", "a whole node; `attn … --format json` lists the names"],
-];
-
-/// What each function gives.
-const FUNCTIONS: [(&str, &str); 9] = [
-    ("argmax", "the cell of the largest number; a tie is an error"),
-    ("argmin", "the cell of the smallest number; a tie is an error"),
-    ("rank", "the columns of a row from the largest number to the smallest"),
-    ("sum", "all of them added up"),
-    ("min", "the smallest number"),
-    ("max", "the largest number"),
-    ("len", "how many there are"),
-    ("count", "how many cells pass the comparison: == != < <= > >="),
-    ("round", "rounded to that many decimals, as tables are; the sum of a softmax row needs it to equal 1"),
-];
-
-/// The lines of blocks of commands, and the labels of blocks.
-const BLOCKS: [[&str; 2]; 6] = [
-    ["```console", "is run and compared; an empty line stands before its closing ```"],
-    ["$ attn demo mask", "a command; > goes on with it in the next line, ? 2 expects exit code 2"],
-    ["...", "in an output: any lines"],
-    ["[..]", "in an output: anything inside a line"],
-    ["```console,ignore", "is shown, not run"],
-    ["```text", "is shown as it is"],
-];
-
-fn directives() -> Table {
-    let mut rows = Vec::new();
-    for one in &DIRECTIVES {
-        let does = match one.word {
-            "ask" => format!("{}: {}", one.does, KINDS.map(Kind::word).join(", ")),
-            "note" => format!("{}: `play --notes`, `follow`", one.does),
-            _ => one.does.to_string(),
-        };
-        rows.push(vec![format!("<!-- {} -->", one.form), does]);
-        if one.word == "opt" {
-            rows.push(MORE_FORMS[0].map(str::to_string).to_vec());
-        }
-    }
-    rows.push(MORE_FORMS[1].map(str::to_string).to_vec());
-    Table::new(&["directive", "what it does"], rows)
-}
-
-/// The other form of `opt`, and that inside a line of text.
-const MORE_FORMS: [[&str; 2]; 2] = [
-    [
-        "<!-- opt B iff count(causal:A[bat], == 0) == 1 -->",
-        "says what would make an option in words right; `check` proves that it is false",
-    ],
-    ["0.30<!-- = RUN:CELL -->", "inside a line of text: the number must be that cell, rounded as written"],
-];

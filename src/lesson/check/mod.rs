@@ -1,25 +1,83 @@
 //! Compares a lesson with the program: outputs, numbers, keys, screen, plan.
 
 mod difference;
-mod finding;
 mod outputs;
 mod questions;
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::iter::once;
 
 use crate::foreign::visible;
 use crate::render::Screen;
 use crate::text::{ScreenWidth, counted};
 
-use super::key::WrittenNumber;
-use super::model::{Block, Claim, Exchange, Lesson, Prose, Size};
+use super::key::Expression;
+use super::model::{Block, Claim, Exchange, Lesson, NamedRun, Prose, Size};
 use super::prose::unchecked_numbers;
 use super::run::{Run, RunValues, Runner};
 use super::source::{Concern, Fault, Faults, LONGEST};
-use finding::CheckContext;
+use outputs::what_and_help;
 
 pub use difference::{Tag, unified};
-pub use finding::{Coverage, Report};
+
+/// The findings of a check, and the number of things that were checked.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The findings, in the order of the lines.
+    pub findings: Vec<Fault>,
+    /// The number of things that were checked.
+    pub checked: Coverage,
+}
+
+/// The number of things in a lesson that were checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Steps.
+    pub steps: usize,
+    /// Commands in blocks.
+    pub commands: usize,
+    /// Numbers in the text and in options.
+    pub numbers: usize,
+    /// Questions.
+    pub questions: usize,
+    /// Those of them that can be drawn again.
+    pub drawable: usize,
+}
+
+impl Report {
+    /// Whether there are no faults; remarks do not count.
+    pub fn holds(&self) -> bool {
+        self.wrong() == 0
+    }
+
+    /// The number of faults.
+    pub fn wrong(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.concern != Concern::Remark).count()
+    }
+}
+
+impl Coverage {
+    /// Adds the counts of another lesson.
+    pub fn add(&mut self, other: Coverage) {
+        self.steps += other.steps;
+        self.commands += other.commands;
+        self.numbers += other.numbers;
+        self.questions += other.questions;
+        self.drawable += other.drawable;
+    }
+
+    /// The counts of a lesson.
+    fn of(lesson: &Lesson) -> Coverage {
+        Coverage {
+            steps: lesson.steps.len(),
+            commands: lesson.exchanges().count(),
+            numbers: lesson.texts().map(|text| text.claims.len()).sum(),
+            questions: lesson.questions().count(),
+            drawable: lesson.drawable(),
+        }
+    }
+}
 
 /// Checks a whole lesson. Each command runs at most once for the same screen.
 pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
@@ -29,198 +87,215 @@ pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
 /// The same check with a runner that may have run some of the commands already.
 pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     let values = RunValues { runs: &lesson.runs, runner };
-    let mut findings = Faults(lesson.faults.clone());
-    outputs::check(lesson, runner, &mut findings);
-    check_screens(lesson, runner, &mut findings);
-    let failing = finding::check_runs(lesson, runner, &mut findings);
-    let context = CheckContext { lesson, values: &values, failing: &failing };
-    check_numbers(lesson, context, &mut findings);
-    questions::check(lesson, context, &mut findings);
-    check_plan(lesson, &mut findings);
-    let mut findings = findings.0;
-    for finding in &mut findings {
-        finding.step = lesson.step_at(finding.line).map(|step| step.title.clone());
-    }
-    findings.sort_by_key(|finding| finding.line);
-    Report { findings, checked: Coverage::of(lesson) }
+    let findings = Faults(lesson.faults.clone());
+    let mut check = Check { lesson, values, failing: HashSet::new(), findings };
+    check.outputs();
+    check.screens();
+    check.runs();
+    check.numbers();
+    check.questions();
+    check.plan();
+    Report { findings: lesson.sorted(check.findings).0, checked: Coverage::of(lesson) }
 }
 
-// The numbers in the text and in options, computed again.
+/// A check in progress.
+struct Check<'a> {
+    lesson: &'a Lesson,
+    /// The values that numbers and keys are computed from.
+    values: RunValues<'a>,
+    /// The runs without numbers; each has been reported already.
+    failing: HashSet<&'a str>,
+    findings: Faults,
+}
 
-/// Checks every number that has a claim.
-fn check_numbers(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Faults) {
-    let mut not_checked = Vec::new();
-    for prose in lesson.texts() {
-        prose.claims.iter().for_each(|claim| check_number(prose, claim, context, findings));
-        // Numbers in backticks are names.
-        let loose = unchecked_numbers(&prose.markdown, &prose.claims).filter(|loose| !loose.in_code);
-        not_checked.extend(loose.map(|loose| (prose.line + loose.lines, loose.text)));
+impl<'a> Check<'a> {
+    /// Adds a fault of the structure.
+    fn fault(&mut self, line: usize, what: impl Into<String>, help: impl Into<String>) {
+        self.findings.add(line, what, help);
     }
-    if let Some((line, first)) = not_checked.first() {
-        let what = match not_checked.len() {
-            1 => format!("`{first}` in the text is not checked"),
-            many => {
-                format!("{} in the text are not checked; the first is `{first}`", counted(many, "number"))
+
+    /// Adds a fault of the text.
+    fn text_fault(&mut self, line: usize, what: impl Into<String>, help: impl Into<String>) {
+        self.findings.report(Concern::Text, line, what, help);
+    }
+
+    fn remark(&mut self, line: usize, what: impl Into<String>, help: impl Into<String>) {
+        self.findings.report(Concern::Remark, line, what, help);
+    }
+
+    /// Whether an expression reads a run without numbers.
+    fn fails(&self, expression: &Expression) -> bool {
+        expression.runs().iter().any(|run| self.failing.contains(run))
+    }
+
+    /// Checks every named command: whether it gives numbers, and whether anything uses it.
+    fn runs(&mut self) {
+        let used = self.lesson.used_runs();
+        for NamedRun { name, command, line } in &self.lesson.runs {
+            if let Err(error) = self.values.runner.graph(command) {
+                let (what, help) = what_and_help(&error.to_string());
+                let usual = "name a command that shows a computation, and run it by itself first";
+                let what = format!("the run `{name}` gives no numbers: {what}");
+                self.fault(*line, what, help.unwrap_or_else(|| usual.to_string()));
+                self.failing.insert(name);
             }
+            if !used.contains(name.as_str()) {
+                let help = "remove it, or use it to check a number: 0.30<!-- = RUN:CELL -->";
+                self.remark(*line, format!("nothing uses the run `{name}`"), help);
+            }
+        }
+    }
+
+    // The numbers in the text and in options, computed again.
+
+    /// Checks every number that has a claim.
+    fn numbers(&mut self) {
+        let mut not_checked = Vec::new();
+        for prose in self.lesson.texts() {
+            prose.claims.iter().for_each(|claim| self.number(prose, claim));
+            // Numbers in backticks are names.
+            let loose = unchecked_numbers(&prose.markdown, &prose.claims).filter(|loose| !loose.in_code);
+            not_checked.extend(loose.map(|loose| (prose.line + loose.lines, loose.text)));
+        }
+        if let Some((line, first)) = not_checked.first() {
+            let what = match not_checked.len() {
+                1 => format!("`{first}` in the text is not checked"),
+                many => {
+                    format!("{} in the text are not checked; the first is `{first}`", counted(many, "number"))
+                }
+            };
+            let help =
+                format!("check it: {first}<!-- = RUN:CELL -->; or put it between backticks if it is a name");
+            self.remark(*line, what, help);
+        }
+    }
+
+    /// Checks one number.
+    fn number(&mut self, prose: &Prose, claim: &Claim) {
+        let Claim { at, line, expression } = claim;
+        if self.fails(expression) {
+            return;
+        }
+        let value = match expression.number(&self.values) {
+            Ok(value) => value,
+            Err(error) => return self.findings.push(Fault::of(*line, error)),
         };
-        let help =
-            format!("check it: {first}<!-- = RUN:CELL -->; or put it between backticks if it is a name");
-        findings.report(Concern::Remark, *line, what, help);
-    }
-}
-
-/// Checks one number.
-fn check_number(prose: &Prose, claim: &Claim, context: CheckContext<'_>, findings: &mut Faults) {
-    let Claim { at, line, expression } = claim;
-    if context.fails(expression) {
-        return;
-    }
-    let value = match expression.number(context.values) {
-        Ok(value) => value,
-        Err(error) => return findings.push(Fault::of(*line, error)),
-    };
-    let text = &prose.markdown[at.clone()];
-    match WrittenNumber::parse(text) {
-        Some(written) if written.agrees(value) => {}
-        Some(written) => {
-            let right = written.refilled(value);
-            let what = format!("the text says `{text}`, but `{expression}` is {right}");
-            let help = format!("write {right}, and check that the sentence is still true");
-            findings.report(Concern::Text, *line, what, help);
-        }
-        None => {
-            let help = "write it as 0.30, −1.5, 124,439,808 or 30%";
-            findings.report(Concern::Text, *line, format!("`{text}` is not a number"), help);
+        let text = &prose.markdown[at.clone()];
+        match prose.number(claim) {
+            Some(written) if written.agrees(value) => {}
+            Some(written) => {
+                let right = written.refilled(value);
+                let what = format!("the text says `{text}`, but `{expression}` is {right}");
+                self.text_fault(
+                    *line,
+                    what,
+                    format!("write {right}, and check that the sentence is still true"),
+                );
+            }
+            None => {
+                let help = "write it as 0.30, −1.5, 124,439,808 or 30%";
+                self.text_fault(*line, format!("`{text}` is not a number"), help);
+            }
         }
     }
-}
 
-// The time plan.
+    // The time plan.
+
+    /// Whether the minutes of the steps add up to the lesson's.
+    fn plan(&mut self) {
+        let lesson = self.lesson;
+        let planned: Vec<f64> = lesson.steps.iter().filter_map(|step| step.minutes).collect();
+        let sum: f64 = planned.iter().sum();
+        let Some(minutes) = lesson.minutes.filter(|_| !planned.is_empty()) else { return };
+        let all = planned.len() == lesson.steps.len();
+        let fits = if all { (sum - minutes).abs() < ROUNDING } else { sum < minutes + ROUNDING };
+        if fits {
+            return;
+        }
+        // Without the digits that adding leaves after.
+        let sum = (sum * 1e6).round() / 1e6;
+        let what = if all {
+            format!("the steps take {sum} minutes together")
+        } else {
+            format!("{} of {} steps already take {sum} minutes", planned.len(), lesson.steps.len())
+        };
+        let is_plan = |line: &str| line.trim_start().starts_with("minutes:");
+        let line = 1 + lesson.text.lines().position(is_plan).unwrap_or(0);
+        let what = format!("{what}, but the lesson is planned for {minutes}");
+        let help = format!("write minutes: {sum} in the head, or change a step's <!-- step: minutes=… -->");
+        self.text_fault(line, what, help);
+    }
+
+    // Whether all text fits the lesson's screen: its width, its height, its colours.
+
+    /// Checks all printed and literal text.
+    fn screens(&mut self) {
+        for block in self.lesson.every_block() {
+            match block {
+                Block::Console(console) => {
+                    console.exchanges.iter().for_each(|exchange| self.printed(exchange));
+                }
+                Block::Literal(literal) => {
+                    // A command that is too long goes on in the next line, on a screen as in a shell.
+                    let is_command = literal.label.starts_with("console");
+                    let goes_on = |line: &str| is_command && line.starts_with(['$', '>']);
+                    let width = |line: &str| if goes_on(line) { 0 } else { line.width() };
+                    let widths = literal.text.lines().map(width);
+                    self.width(widths.zip(literal.line + 1..), ["a line has", "break the line"]);
+                    let tall = ["a text of", "shorten it, part it by an empty line,"];
+                    self.height(&literal.text, literal.line, tall);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn printed(&mut self, exchange: &Exchange) {
+        let ran = self.values.runner.run(&exchange.command.args, Screen::plain(self.lesson.size.columns));
+        if ran.code != exchange.code {
+            // The output of a failed command is not measured.
+            return;
+        }
+        let (shown, typed, line) = (ran.shown(), &exchange.command.typed, exchange.line);
+        let wide = [&*format!("`{typed}` prints a line of"), "print less (--only, --precision 2)"];
+        let widest = shown.lines().map(ScreenWidth::width).max().unwrap_or(0);
+        self.width(once((widest, line)), wide);
+        self.height(&shown, line, [&format!("`{typed}` prints"), "print less (--only),"]);
+        if shown.len() as u64 <= LONGEST && shown.lines().any(|line| visible(line) != line) {
+            let what = format!("`{typed}` prints escape or control characters");
+            self.fault(line, what, "leave out --color: the player adds colours itself");
+        }
+    }
+
+    /// The fault of the widest of some lines, the first of equal ones. `said` are the words before the number of columns, and what
+    /// to do.
+    fn width(&mut self, widths: impl Iterator<Item = (usize, usize)>, said: [&str; 2]) {
+        let Size { columns, rows } = self.lesson.size;
+        let Some((width, line)) = widths.min_by_key(|(width, _)| Reverse(*width)) else { return };
+        if width > columns {
+            let what = format!("{} {width} columns, but the screen has {columns}", said[0]);
+            let wider = format!("{}, or name a wider screen in the head: screen: {width}x{rows}", said[1]);
+            self.text_fault(line, what, wider);
+        }
+    }
+
+    /// The fault of the tallest run of lines that are not empty. `said` are the words before the number of lines, and what to do.
+    fn height(&mut self, text: &str, line: usize, said: [&str; 2]) {
+        let Size { columns, rows } = self.lesson.size;
+        let lines: Vec<&str> = text.lines().collect();
+        let tallest = lines.split(|line| line.trim().is_empty()).map(<[&str]>::len).max().unwrap_or(0);
+        let (most, needed) = (rows.saturating_sub(OTHER_ROWS), tallest + OTHER_ROWS);
+        if needed > rows {
+            let what = format!("{} {tallest} lines without a break, but the screen shows {most}", said[0]);
+            let taller =
+                format!("{} or name a taller screen in the head: screen: {columns}x{needed}", said[1]);
+            self.text_fault(line, what, taller);
+        }
+    }
+}
 
 /// Rounding of sums such as 0.1 + 0.2, in minutes.
 const ROUNDING: f64 = 1e-9;
 
-/// Whether the minutes of the steps add up to the lesson's.
-fn check_plan(lesson: &Lesson, findings: &mut Faults) {
-    let planned: Vec<f64> = lesson.steps.iter().filter_map(|step| step.minutes).collect();
-    let sum: f64 = planned.iter().sum();
-    let Some(minutes) = lesson.minutes.filter(|_| !planned.is_empty()) else { return };
-    let all = planned.len() == lesson.steps.len();
-    let fits = if all { (sum - minutes).abs() < ROUNDING } else { sum < minutes + ROUNDING };
-    if fits {
-        return;
-    }
-    let sum = short(sum);
-    let what = if all {
-        format!("the steps take {sum} minutes together")
-    } else {
-        format!("{} of {} steps already take {sum} minutes", planned.len(), lesson.steps.len())
-    };
-    let is_plan = |line: &str| line.trim_start().starts_with("minutes:");
-    let line = 1 + lesson.text.lines().position(is_plan).unwrap_or(0);
-    let what = format!("{what}, but the lesson is planned for {minutes}");
-    let help = format!("write minutes: {sum} in the head, or change a step's <!-- step: minutes=… -->");
-    findings.report(Concern::Text, line, what, help);
-}
-
-/// Minutes without the digits that adding leaves after.
-fn short(minutes: f64) -> f64 {
-    (minutes * 1e6).round() / 1e6
-}
-
-// Checks that all text fits the lesson's screen: its width, its height, its colours.
-
 /// The rows of a screen that the prompt and the status line take.
 const OTHER_ROWS: usize = 2;
-
-/// Checks all printed and literal text.
-fn check_screens(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Faults) {
-    for block in lesson.every_block() {
-        match block {
-            Block::Console(console) => {
-                for exchange in &console.exchanges {
-                    printed(lesson.size, exchange, runner, findings);
-                }
-            }
-            Block::Literal(literal) => {
-                // A command that is too long goes on in the next line, on a screen as in a shell.
-                let is_command = literal.label.starts_with("console");
-                let goes_on = |line: &str| is_command && line.starts_with(['$', '>']);
-                let text = ShownText {
-                    text: &literal.text,
-                    line: &|row| literal.line + 1 + row,
-                    width: &|line| if goes_on(line) { 0 } else { line.width() },
-                    wide: ["a line has", "break the line"],
-                    tall: ["a text of", "shorten it, part it by an empty line,"],
-                };
-                text.check(literal.line, lesson.size, findings);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut Faults) {
-    let ran = runner.run(&exchange.command.args, Screen::plain(size.columns));
-    if ran.code != exchange.code {
-        // The output of a failed command is not measured.
-        return;
-    }
-    let (shown, typed) = (ran.shown(), &exchange.command.typed);
-    let text = ShownText {
-        text: &shown,
-        line: &|_| exchange.line,
-        width: &ScreenWidth::width,
-        wide: [&format!("`{typed}` prints a line of"), "print less (--only, --precision 2)"],
-        tall: [&format!("`{typed}` prints"), "print less (--only),"],
-    };
-    text.check(exchange.line, size, findings);
-    if shown.len() as u64 <= LONGEST && shown.lines().any(|line| visible(line) != line) {
-        let what = format!("`{typed}` prints escape or control characters");
-        findings.add(exchange.line, what, "leave out --color: the player adds colours itself");
-    }
-}
-
-/// A text on the screen, and what is said where it does not fit.
-struct ShownText<'a> {
-    text: &'a str,
-    /// The line in the lesson of one of its lines, from 0.
-    line: &'a dyn Fn(usize) -> usize,
-    width: &'a dyn Fn(&str) -> usize,
-    /// The words before the number of columns, and what to do.
-    wide: [&'a str; 2],
-    /// The words before the number of lines, and what to do.
-    tall: [&'a str; 2],
-}
-
-impl ShownText<'_> {
-    /// The faults of a text at a line of the lesson: that of the widest line, the first of equal ones, and that of the tallest
-    /// run of lines that are not empty.
-    fn check(&self, line: usize, size: Size, findings: &mut Faults) {
-        let Size { columns, rows } = size;
-        let widths = self.text.lines().map(self.width).enumerate();
-        if let Some((row, width)) =
-            widths.min_by_key(|(_, width)| Reverse(*width)).filter(|(_, width)| *width > columns)
-        {
-            let [what, remedy] = self.wide;
-            findings.report(
-                Concern::Text,
-                (self.line)(row),
-                format!("{what} {width} columns, but the screen has {columns}"),
-                format!("{remedy}, or name a wider screen in the head: screen: {width}x{rows}"),
-            );
-        }
-        let lines: Vec<&str> = self.text.lines().collect();
-        let tallest = lines.split(|line| line.trim().is_empty()).map(<[&str]>::len).max().unwrap_or(0);
-        let (most, needed) = (rows.saturating_sub(OTHER_ROWS), tallest + OTHER_ROWS);
-        if needed > rows {
-            let [what, remedy] = self.tall;
-            findings.report(
-                Concern::Text,
-                line,
-                format!("{what} {tallest} lines without a break, but the screen shows {most}"),
-                format!("{remedy} or name a taller screen in the head: screen: {columns}x{needed}"),
-            );
-        }
-    }
-}

@@ -1,29 +1,31 @@
 //! Compares the output of a lesson's commands with its text.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::elementary::pow;
+use crate::foreign::visible;
 use crate::lesson::key::{WrittenNumber, numbers_in};
-use crate::lesson::model::{Console, Exchange, Lesson};
-use crate::lesson::run::{CommandOutput, Runner};
-use crate::lesson::source::{Concern, Fault, Faults, LONGEST, Rewrite};
+use crate::lesson::model::{Exchange, Lesson};
+use crate::lesson::run::CommandOutput;
+use crate::lesson::source::{Concern, Fault, LONGEST, Rewrite};
 use crate::render::Screen;
 use crate::text::size_in_brief;
 
-use super::finding::what_and_help;
+use super::Check;
 
-/// Runs every command of every block at the lesson's width, and compares.
-pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Faults) {
-    let screen = Screen::plain(lesson.size.columns);
-    let mut room = LONGEST as usize;
-    for console in lesson.consoles() {
-        for exchange in &console.exchanges {
-            let ran = runner.run(&exchange.command.args, screen);
+impl Check<'_> {
+    /// Runs every command of every block at the lesson's width, and compares.
+    pub(super) fn outputs(&mut self) {
+        let screen = Screen::plain(self.lesson.size.columns);
+        let mut room = LONGEST as usize;
+        for exchange in self.lesson.exchanges() {
+            let ran = self.values.runner.run(&exchange.command.args, screen);
             // If the exit code is wrong, the output is not compared.
-            let found = code(exchange, &ran).or_else(|| output(lesson, console, exchange, &ran, room));
+            let found = code(exchange, &ran).or_else(|| output(self.lesson, exchange, &ran, room));
             let new = found.as_ref().and_then(|finding| finding.rewrite.as_ref());
             room = room.saturating_sub(new.map_or(0, |new| new.text.len()));
-            findings.0.extend(found);
+            self.findings.0.extend(found);
         }
     }
 }
@@ -51,23 +53,19 @@ fn code(exchange: &Exchange, ran: &CommandOutput) -> Option<Fault> {
 }
 
 /// The difference between the printed output and the lesson, which has room for `room` more bytes.
-fn output(
-    lesson: &Lesson,
-    console: &Console,
-    exchange: &Exchange,
-    ran: &CommandOutput,
-    room: usize,
-) -> Option<Fault> {
-    let body = body(lesson, exchange);
+fn output(lesson: &Lesson, exchange: &Exchange, ran: &CommandOutput, room: usize) -> Option<Fault> {
+    // What stands below the command, up to the end of its block or the next command, with the empty line that closes it.
+    let Range { start, end } = exchange.expected;
+    let body = &lesson.text[start..end + usize::from(lesson.text[end..].starts_with('\n'))];
     // As in trycmd, the end of the last line belongs to the block, not to the output.
     let expected = body.strip_suffix('\n').unwrap_or(body);
     let shown = ran.shown();
-    let shown = if console.last_digit_may_differ { within_last_digit(&shown, expected) } else { shown };
+    let shown = if exchange.last_digit_may_differ { within_last_digit(&shown, expected) } else { shown };
     let printed = with_wildcards(&shown, expected);
     if printed == expected {
         return None;
     }
-    let first = lesson.text[..exchange.expected.start].matches('\n').count();
+    let first = lesson.text[..start].matches('\n').count();
     let typed = &exchange.command.typed;
     if printed.len() > room {
         let bytes = size_in_brief(printed.len() as u64);
@@ -88,11 +86,21 @@ fn output(
     Some(Fault { concern: Concern::Output, rewrite, ..Fault::new(exchange.line, what).help(help) })
 }
 
-/// The output in the lesson below a command, up to the end of its block or the next command, with the empty line that closes
-/// it.
-fn body<'a>(lesson: &'a Lesson, exchange: &Exchange) -> &'a str {
-    let closing = usize::from(lesson.text[exchange.expected.end..].starts_with('\n'));
-    &lesson.text[exchange.expected.start..exchange.expected.end + closing]
+/// The error of a failed command and its help, with control characters escaped.
+pub(super) fn what_and_help(said: &str) -> (String, Option<String>) {
+    let clean: Vec<String> =
+        said.lines().map(|line| visible(&without_colours(line)).trim().to_string()).collect();
+    let help =
+        clean.iter().find_map(|line| line.strip_prefix("help: ").or_else(|| line.strip_prefix("tip: ")));
+    let what = clean.first().map_or("", |line| line.trim_start_matches("error: "));
+    (what.to_string(), help.map(str::to_string))
+}
+
+/// A line without the escapes that colour it, which are the program's own.
+fn without_colours(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 // Comparison with trycmd's wildcards: `...` matches any lines, `[..]` any text within a line.

@@ -3,7 +3,7 @@
 use textwrap::core::display_width;
 
 use super::{Answers, Handout};
-use crate::lesson::model::{Block, Console, Question};
+use crate::lesson::model::{Block, Exchange, Item, Question};
 use crate::lesson::play::{ScriptedAnswers, answered};
 use crate::lesson::question::is_show_of_hands;
 use crate::lesson::show::{Ink, LessonView, Tone};
@@ -36,16 +36,15 @@ pub fn cast(handout: &Handout<'_>, scripted: ScriptedAnswers) -> String {
     };
     let answers = handout.answers != Answers::Hidden;
     recording.print(&recording.show.title(), HEADING);
-    recording.blocks(&lesson.opening, answers);
-    for (number, step) in lesson.steps.iter().enumerate() {
-        recording.cast.marks(&step.title);
-        recording.cast.writes("\r\n");
-        recording.print(&recording.show.step_heading(number), HEADING);
-        for part in &step.parts {
-            if let Some(title) = &part.title {
-                recording.print(&recording.show.pause_heading(title), HEADING);
+    for item in lesson.items(None) {
+        match item {
+            Item::Step(step) => {
+                recording.cast.marks(&lesson.steps[step].title);
+                recording.cast.writes("\r\n");
+                recording.print(&recording.show.step_heading(step), HEADING);
             }
-            recording.blocks(&part.blocks, answers);
+            Item::Pause(title) => recording.print(&recording.show.pause_heading(title), HEADING),
+            Item::Block(block) => recording.block(block, answers),
         }
     }
     // The recording lasts until the last lines are read.
@@ -75,30 +74,26 @@ impl Recording<'_> {
         self.print(lines, time_for(lines, READ));
     }
 
-    fn blocks(&mut self, blocks: &[Block], answers: bool) {
-        for block in blocks {
-            match block {
-                Block::Console(console) => self.console(console),
-                Block::Question(question) => self.question(question, answers),
-                block => self.say(&self.show.block(block)),
-            }
+    fn block(&mut self, block: &Block, answers: bool) {
+        match block {
+            Block::Console(_) => block.exchanges().iter().for_each(|exchange| self.exchange(exchange)),
+            Block::Question(question) => self.question(question, answers),
+            block => self.say(&self.show.block(block)),
         }
     }
 
-    fn console(&mut self, console: &Console) {
-        for exchange in &console.exchanges {
-            for (number, line) in self.show.typed(exchange).iter().enumerate() {
-                if number > 0 {
-                    self.cast.writes("\r\n");
-                }
-                self.cast.writes(&self.show.prompt(number));
-                self.type_in(line);
+    fn exchange(&mut self, exchange: &Exchange) {
+        for (number, line) in self.show.typed(exchange).iter().enumerate() {
+            if number > 0 {
+                self.cast.writes("\r\n");
             }
-            self.cast.wait(BREATH);
-            self.cast.writes("\r\n");
-            let printed = self.show.printed(exchange);
-            self.print(&printed, time_for(&printed, LOOK));
+            self.cast.writes(&self.show.prompt(number));
+            self.type_in(line);
         }
+        self.cast.wait(BREATH);
+        self.cast.writes("\r\n");
+        let printed = self.show.printed(exchange);
+        self.print(&printed, time_for(&printed, LOOK));
     }
 
     /// Types a line, key by key.
@@ -112,7 +107,7 @@ impl Recording<'_> {
 
     fn question(&mut self, question: &Question, answers: bool) {
         self.say(&self.show.question_head(question));
-        self.blocks(&question.asked, answers);
+        question.asked.iter().for_each(|block| self.block(block, answers));
         self.say(&self.show.options(question));
         self.cast.wait(question.think.map_or(THINK, |think| think.as_secs() * 1000));
         while let Some(typed) = self.scripted.next(&question.id) {
@@ -125,7 +120,7 @@ impl Recording<'_> {
         if answers {
             let (answer, rest) = self.show.answer(question, None, |_| true);
             self.say(&answer);
-            self.blocks(rest, answers);
+            rest.iter().for_each(|block| self.block(block, answers));
         } else {
             self.say(&self.show.blank());
         }

@@ -1,8 +1,9 @@
 //! What a page that computes adds to a lesson: stories whose numbers change, what-ifs that run, questions that judge.
 
-use attn_story::live::{ChangedField, Opening};
+use attn_story::live::Opening;
 use serde_json::{Value, json};
 
+use crate::graph::recipes::Setting;
 use crate::lesson::command::{as_live_page, name_of};
 use crate::lesson::show::judge;
 use crate::lesson::{Command, Question};
@@ -80,14 +81,14 @@ fn change_from_earlier(told: &[ToldStory], opening: &Opening) -> Option<String> 
         Some((escaped(typed), back, earlier.what_if(opening)?))
     };
     let (typed, back, there) = told.iter().rev().filter_map(changed).min_by_key(|(_, back, _)| back.len())?;
-    let names = escaped(&all_of(&there.iter().map(ChangedField::name).collect::<Vec<_>>()));
+    let names = escaped(&all_of(&there.iter().map(Setting::name).collect::<Vec<_>>()));
     let data = json!({ "events": follow(&[back, there]), "button": "Show the change" });
     let data = live_data("what-if", &data.to_string());
     Some(format!("{data}<p class=\"when-live change\">Changed since <code>{typed}</code>: {names}.</p>\n"))
 }
 
 /// The events of a page that follow what-ifs, one after the other.
-fn follow(what_ifs: &[Vec<ChangedField>]) -> Value {
+fn follow(what_ifs: &[Vec<Setting>]) -> Value {
     what_ifs.iter().map(|fields| json!({ "follow": fields })).collect()
 }
 

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::foreign::{hidden, visible_lines};
 use crate::lesson::blocks::OPTIONS;
-use crate::lesson::model::{Block, Choice, Console, Literal, Prose, Question};
+use crate::lesson::model::{Block, Choice, Item, Literal, Prose, Question};
 use crate::lesson::show::{BLANK, LessonView, escaped};
 
 use super::{Answers, Handout, is_harmless, more_lines};
@@ -25,12 +25,11 @@ pub fn markdown(handout: &Handout<'_>) -> String {
     if handout.answers == Answers::Hidden {
         page.parts.push(NAME.to_string());
     }
-    page.blocks(&lesson.opening);
-    for step in &lesson.steps {
-        page.parts.push(format!("## {}", escaped(&step.title)));
-        for part in &step.parts {
-            page.parts.extend(part.title.iter().map(|title| format!("### {}", escaped(title))));
-            page.blocks(&part.blocks);
+    for item in lesson.items(None) {
+        match item {
+            Item::Step(step) => page.parts.push(format!("## {}", escaped(&lesson.steps[step].title))),
+            Item::Pause(title) => page.parts.push(format!("### {}", escaped(title))),
+            Item::Block(block) => page.block(block),
         }
     }
     page.parts.join("\n\n") + "\n"
@@ -46,26 +45,22 @@ struct MarkdownWriter<'a> {
 }
 
 impl MarkdownWriter<'_> {
-    fn blocks(&mut self, blocks: &[Block]) {
-        for block in blocks {
-            match block {
-                Block::Prose(prose) => self.parts.push(safe(&prose.markdown).into_owned()),
-                Block::Console(console) => self.console(console),
-                Block::Literal(literal) => self.literal(literal),
-                Block::Note(note) if self.show.notes => {
-                    self.parts.push(format!("> **For the teacher:** {}", safe(&note.text)));
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Prose(prose) => self.parts.push(safe(&prose.markdown).into_owned()),
+            Block::Console(console) => {
+                for exchange in &console.exchanges {
+                    let mut text = self.show.prompted(&self.show.typed(exchange));
+                    text.extend(self.show.printed(exchange));
+                    self.parts.push(fenced("text", &text.join("\n")));
                 }
-                Block::Note(_) => {}
-                Block::Question(question) => self.question(question),
             }
-        }
-    }
-
-    fn console(&mut self, console: &Console) {
-        for exchange in &console.exchanges {
-            let mut text = self.show.prompted(&self.show.typed(exchange));
-            text.extend(self.show.printed(exchange));
-            self.parts.push(fenced("text", &text.join("\n")));
+            Block::Literal(literal) => self.literal(literal),
+            Block::Note(note) if self.show.notes => {
+                self.parts.push(format!("> **For the teacher:** {}", safe(&note.text)));
+            }
+            Block::Note(_) => {}
+            Block::Question(question) => self.question(question),
         }
     }
 
@@ -79,7 +74,7 @@ impl MarkdownWriter<'_> {
     fn question(&mut self, question: &Question) {
         self.asked += 1;
         self.parts.push(format!("**Question {}**", self.asked));
-        self.blocks(&question.asked);
+        question.asked.iter().for_each(|block| self.block(block));
         let option =
             |(choice, text): (&Choice, &Prose)| format!("- {}. {}", choice.letter, safe(&text.markdown));
         self.list(question.offered().map(option).collect());
@@ -114,7 +109,7 @@ impl MarkdownWriter<'_> {
         self.parts.extend(Some(safe(&answer).into_owned()).filter(|answer| !answer.is_empty()));
         let feedback = |(name, text): (String, &str)| format!("- {}: {}", escaped(&name), safe(text));
         self.list(self.show.named_feedback(question).map(feedback).collect());
-        self.blocks(rest);
+        rest.iter().for_each(|block| self.block(block));
     }
 }
 

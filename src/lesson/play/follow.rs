@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::lesson::progress::{identity, read_json, write_json};
+use crate::lesson::progress::{FileForm, identity};
 use crate::lesson::show::{Ink, Text, Tone, inline};
 use crate::lesson::{Block, Choice, Lesson, Prose, Question};
 use crate::render::Screen;
@@ -18,7 +18,7 @@ use crate::terminal::{
 
 use super::answers::bars;
 use super::player::{PlayOptions, Player};
-use super::state::Plan;
+use super::state::{Plan, Record};
 use super::stops::StopKind;
 
 /// The interval at which the position of the player is read.
@@ -117,10 +117,8 @@ impl RedrawnLines<'_> {
 
 // The position of a player, for `follow` in another terminal.
 
-/// The schema of these files.
-const SCHEMA: &str = "attn-position";
-/// The version that is written, and the only one that is read.
-const VERSION: u32 = 2;
+/// The form of these files.
+const FORM: FileForm = FileForm { schema: "attn-position", version: 3, what: "the position of a player" };
 /// A player writes its position at least this often.
 pub(super) const BEAT: Duration = Duration::from_secs(10);
 /// The seconds after which a position that has not been written again is of a player that has gone.
@@ -129,8 +127,6 @@ const SILENT: u64 = 35;
 /// The position of a player.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Position {
-    schema: String,
-    version: u32,
     /// The number of the player's process.
     process: u32,
     /// When this was written, and when the class began: seconds since 1970.
@@ -140,43 +136,31 @@ pub struct Position {
     pub(super) left: bool,
     /// Identifies the lesson among all others.
     lesson: String,
-    pub(super) title: String,
+    title: String,
     /// The number of the step from 1; 0 before the first.
-    pub(super) step: usize,
-    pub(super) steps: usize,
-    pub(super) step_title: String,
+    step: usize,
+    steps: usize,
+    step_title: String,
     plan: Plan,
-    pub(super) notes: Vec<String>,
-    pub(super) question: Option<CurrentQuestion>,
-    /// The title of the next step.
-    pub(super) next: Option<String>,
+    /// What the teacher is told: the notes, the question with its answer, and the next step.
+    told: [Vec<MarkedText>; 3],
+    /// The last vote on the question, and the one before it.
+    hands: Option<Vec<usize>>,
+    hands_before: Option<Vec<usize>>,
 }
 
-/// The question of a step, with its answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct CurrentQuestion {
-    /// The question with its options, as Markdown.
-    pub text: String,
-    pub answer: Option<String>,
-    /// The feedback to wrong answers.
-    pub feedback: Vec<(String, String)>,
-    pub hints: Vec<String>,
-    /// The last vote.
-    pub hands: Option<Vec<usize>>,
-    /// The vote before it.
-    pub hands_before: Option<Vec<usize>>,
-}
+/// A mark, `Note`, `Hint` or the name of an option, and its Markdown.
+type MarkedText = (String, String);
 
 impl Position {
     /// The position of a player after `spent`.
     pub(super) fn of(player: &Player<'_>, spent: Duration) -> Position {
-        let lesson = player.lesson;
-        let step = player.step();
+        let (lesson, step, question) = (player.lesson, player.step(), question(player));
         let next = lesson.steps.get(step.map_or(0, |step| step + 1)).filter(|_| !player.is_over());
         let written = seconds_now();
+        let record = question.and_then(|question| player.class.records.get(&question.id));
+        let Record { hands, hands_before, .. } = record.cloned().unwrap_or_default();
         Position {
-            schema: SCHEMA.to_string(),
-            version: VERSION,
             process: std::process::id(),
             written,
             began: written.saturating_sub(spent.as_secs()),
@@ -187,9 +171,13 @@ impl Position {
             steps: lesson.steps.len(),
             step_title: step.map_or_else(|| lesson.title.clone(), |step| lesson.steps[step].title.clone()),
             plan: player.plan(),
-            notes: notes(lesson, step),
-            question: question(player).map(|question| asked(player, question)),
-            next: next.map(|step| step.title.clone()),
+            told: [
+                notes(lesson, step).map(|note| marked("Note", note)).collect(),
+                question.map(|question| asked(player, question)).unwrap_or_default(),
+                next.map(|step| marked("Next", &step.title)).into_iter().collect(),
+            ],
+            hands,
+            hands_before,
         }
     }
 
@@ -209,7 +197,13 @@ impl Position {
         let wrapped =
             |text: &Text, further: &str| text.wrapped(screen.width.saturating_sub(1), ["", further], screen);
         let line = |text: &str, ink: Ink| wrapped(&Text::of(text, ink, screen), "  ");
-        let item = |mark: &str, text: &str, tone: Tone| {
+        let item = |(mark, text): &MarkedText| {
+            let tone = match &**mark {
+                "Note" => Tone::Note,
+                "Answer" => Tone::Right,
+                "Asked" | "Hint" | "Next" => Tone::Quiet,
+                _ => Tone::Asked,
+            };
             let mut whole = Text::of(&format!("{mark:6}  "), Ink { bold: true, ..Ink::of(tone) }, screen);
             whole.extend(&inline(text, screen));
             wrapped(&whole, "        ")
@@ -225,22 +219,13 @@ impl Position {
             let notice = if self.left { "The lesson was stopped." } else { lost };
             lines.extend(line(notice, Ink::of(Tone::Note)));
         }
-        let notes = self.notes.iter().flat_map(|note| item("Note", note, Tone::Note)).collect();
-        let mut groups = vec![lines, notes];
-        if let Some(question) = &self.question {
-            let mut lines = item("Asked", &question.text, Tone::Quiet);
-            lines.extend(question.answer.iter().flat_map(|answer| item("Answer", answer, Tone::Right)));
-            for (wrong, feedback) in &question.feedback {
-                lines.extend(item(&format!("  {wrong}"), feedback, Tone::Asked));
-            }
-            lines.extend(question.hints.iter().flat_map(|hint| item("Hint", hint, Tone::Quiet)));
-            if let Some(hands) = &question.hands {
-                let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
-                lines.extend(bars(hands, question.hands_before.as_deref(), right, screen));
-            }
-            groups.push(lines);
+        let mut groups = vec![lines];
+        groups.extend(self.told.iter().map(|items| items.iter().flat_map(item).collect()));
+        if let Some(hands) = &self.hands {
+            let answer = self.told[1].iter().find(|(mark, _)| mark == "Answer");
+            let right = answer.and_then(|(_, text)| text.chars().next());
+            groups[2].extend(bars(hands, self.hands_before.as_deref(), right, screen));
         }
-        groups.push(self.next.iter().flat_map(|next| item("Next", next, Tone::Quiet)).collect());
         groups.retain(|group| !group.is_empty());
         groups.join(&String::new())
     }
@@ -250,11 +235,15 @@ fn seconds_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
+fn marked(mark: &str, text: &str) -> MarkedText {
+    (mark.to_string(), text.to_string())
+}
+
 /// The notes of a step, or before the first one.
-fn notes(lesson: &Lesson, step: Option<usize>) -> Vec<String> {
-    let opening = lesson.opening.iter().filter(|_| step.is_none());
+fn notes(lesson: &Lesson, step: Option<usize>) -> impl Iterator<Item = &str> {
+    let opening = lesson.opening.iter().filter(move |_| step.is_none());
     let blocks = opening.chain(step.into_iter().flat_map(|step| lesson.steps[step].blocks()));
-    blocks.flat_map(Block::with_inner).filter_map(Block::note).map(str::to_string).collect()
+    blocks.flat_map(Block::with_inner).filter_map(Block::note)
 }
 
 /// The question that is asked or answered, or that the step will ask next.
@@ -264,7 +253,8 @@ fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
     stops.find(|stop| stop.kind != StopKind::Text).and_then(|stop| stop.question(player.lesson))
 }
 
-fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
+/// A question, its answer, the feedback to wrong answers, and its hints.
+fn asked(player: &Player<'_>, question: &Question) -> Vec<MarkedText> {
     let show = player.show();
     let answer = match question.right_answer(&show.values()) {
         Ok(answer) => answer.map(|answer| match show.option_text(question, &answer) {
@@ -273,16 +263,11 @@ fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
         }),
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
-    let feedback = show.named_feedback(question).map(|(name, text)| (name, text.to_string()));
-    let record = player.class.records.get(&question.id);
-    CurrentQuestion {
-        text: text(question),
-        answer,
-        feedback: feedback.collect(),
-        hints: question.hints.clone(),
-        hands: record.and_then(|record| record.hands.clone()),
-        hands_before: record.and_then(|record| record.hands_before.clone()),
-    }
+    let mut told = vec![marked("Asked", &text(question))];
+    told.extend(answer.map(|answer| marked("Answer", &answer)));
+    told.extend(show.named_feedback(question).map(|(name, text)| marked(&format!("  {name}"), text)));
+    told.extend(question.hints.iter().map(|hint| marked("Hint", hint)));
+    told
 }
 
 /// The sentences of a question, and its options.
@@ -302,8 +287,6 @@ pub(super) struct Positions {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct LatestLesson {
-    schema: String,
-    version: u32,
     lesson: String,
 }
 
@@ -313,26 +296,21 @@ impl Positions {
     }
 
     pub(super) fn begin(&self, lesson: &Lesson) -> Result<()> {
-        let latest = LatestLesson { schema: SCHEMA.to_string(), version: VERSION, lesson: identity(lesson) };
-        write_json(&self.latest(), &latest)
+        FORM.write(&self.latest(), &LatestLesson { lesson: identity(lesson) })
     }
 
     pub(super) fn write(&self, position: &Position) -> Result<()> {
-        write_json(&self.of(&position.lesson), position)
+        FORM.write(&self.of(&position.lesson), position)
     }
 
     /// The position in a lesson, or in the one that was started last; `None` if it cannot be read or has another version.
     pub(super) fn read(&self, lesson: Option<&Lesson>) -> Option<Position> {
-        let known = |schema: &str, version: u32| schema == SCHEMA && version == VERSION;
         let asked = match lesson {
             Some(lesson) => identity(lesson),
-            None => {
-                let latest = read_json::<LatestLesson>(&self.latest()).ok()??;
-                known(&latest.schema, latest.version).then_some(latest.lesson)?
-            }
+            None => FORM.read::<LatestLesson>(&self.latest()).ok()??.lesson,
         };
-        let position = read_json::<Position>(&self.of(&asked)).ok()??;
-        (known(&position.schema, position.version) && position.lesson == asked).then_some(position)
+        let position = FORM.read::<Position>(&self.of(&asked)).ok()??;
+        (position.lesson == asked).then_some(position)
     }
 
     fn latest(&self) -> PathBuf {
@@ -366,10 +344,10 @@ mod tests {
         let position = Position::of(&player, Duration::ZERO);
         positions.write(&position).unwrap();
         assert_eq!(positions.read(Some(&lesson)), Some(position.clone()));
-        positions.write(&Position { version: 1, ..position.clone() }).unwrap();
-        assert_eq!(positions.read(Some(&lesson)), None);
-        positions.write(&Position { schema: "other".to_string(), ..position }).unwrap();
-        assert_eq!(positions.read(Some(&lesson)), None);
+        for other in [FileForm { version: 1, ..FORM }, FileForm { schema: "other", ..FORM }] {
+            other.write(&positions.of(&position.lesson), &position).unwrap();
+            assert_eq!(positions.read(Some(&lesson)), None);
+        }
     }
 
     #[test]
@@ -388,14 +366,15 @@ mod tests {
         let position = positions.read(None).unwrap();
         assert!(position.is_alive());
         assert_eq!((position.step, position.steps, position.step_title.as_str()), (2, 5, "How many zeros?"));
-        assert_eq!(position.notes, ["Hold the sheet over them."]);
-        assert_eq!(position.next.as_deref(), Some("How much is left?"));
+        let [notes, asked, next] = &position.told;
+        assert_eq!(notes[..], [marked("Note", "Hold the sheet over them.")]);
+        assert_eq!(next[..], [marked("Next", "How much is left?")]);
         let pace = position.plan.in_words(position.spent());
         assert!(pace.starts_with("2:0"), "{pace}");
-        let asked = position.question.clone().unwrap();
-        assert_eq!((asked.answer.as_deref(), asked.hands), (Some("C  two"), Some(vec![1, 0, 2])));
-        assert_eq!(asked.text, "How many weights of `bat` are zero?  A. none  B. one  C. two");
-        assert_eq!(asked.feedback, [("A".to_string(), "True for finite scores.".to_string())]);
+        let question = "How many weights of `bat` are zero?  A. none  B. one  C. two";
+        let told = [("Asked", question), ("Answer", "C  two"), ("  A", "True for finite scores.")];
+        assert_eq!(asked[..3], told.map(|(mark, text)| marked(mark, text)));
+        assert_eq!(position.hands, Some(vec![1, 0, 2]));
         assert!(!Position { left: true, ..position.clone() }.is_alive());
         assert!(!Position { written: position.written - 60, ..position.clone() }.is_alive());
         assert!(!Position { process: i32::MAX as u32, ..position }.is_alive());

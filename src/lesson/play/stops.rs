@@ -109,8 +109,7 @@ pub(super) fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
         (StopKind::Answer, Some(question)) => &question.reveal,
         _ => stop.blocks_shown(lesson),
     };
-    let consoles = blocks.iter().flat_map(seen).filter_map(Block::console);
-    let exchanges = consoles.flat_map(|console| &console.exchanges);
+    let exchanges = blocks.iter().flat_map(seen).flat_map(Block::exchanges);
     exchanges.map(|exchange| exchange.command.typed.as_str()).collect()
 }
 

@@ -13,6 +13,7 @@ use crate::foreign::visible;
 use crate::terminal::{Readiness, Signals, wait};
 use crate::text::{counted, quoted};
 
+use super::model::Item;
 use super::play::ScriptedAnswers;
 use super::show::{Ink, LessonView, Text, Tone, Verdict, next_try};
 use super::{Block, Question, QuizProgress};
@@ -417,20 +418,20 @@ impl QuestionResult {
 
 /// Every question with the blocks that a class has seen of its step.
 fn places<'l>(show: &LessonView<'l>) -> Vec<AskedQuestion<'l>> {
-    let lesson = show.lesson;
-    let opening = std::iter::once((None, lesson.opening.iter().collect::<Vec<&Block>>()));
-    let steps = lesson.steps.iter().enumerate().map(|(at, step)| (Some(at), step.blocks().collect()));
-    let mut places = Vec::new();
-    for (step, blocks) in opening.chain(steps) {
-        let (mut before, mut begins) = (Vec::new(), step);
-        for block in blocks {
-            match block {
-                Block::Question(question) => {
-                    let before = std::mem::take(&mut before);
-                    places.push(AskedQuestion { step, begins: begins.take(), before, question });
-                }
-                other => before.push(other),
+    let (mut places, mut before) = (Vec::new(), Vec::new());
+    let (mut step, mut begins) = (None, None);
+    for item in show.lesson.items(None) {
+        match item {
+            Item::Step(at) => {
+                (step, begins) = (Some(at), Some(at));
+                before.clear();
             }
+            Item::Pause(_) => {}
+            Item::Block(Block::Question(question)) => {
+                let before = std::mem::take(&mut before);
+                places.push(AskedQuestion { step, begins: begins.take(), before, question });
+            }
+            Item::Block(other) => before.push(other),
         }
     }
     places

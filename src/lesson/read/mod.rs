@@ -36,12 +36,8 @@ pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
         // Other faults may be consequences of these.
         faults = misread;
     }
-    for fault in &mut faults.0 {
-        fault.step = lesson.step_at(fault.line).map(|step| step.title.clone());
-    }
-    faults.0.sort_by_key(|fault| fault.line);
     if !faults.0.is_empty() {
-        return Err(faults);
+        return Err(lesson.sorted(faults));
     }
     lesson.faults = source.cleaning_faults().collect();
     lesson.text = source.text;
@@ -192,7 +188,9 @@ impl<'a> Reader<'a> {
                 self.question = Some(QuestionDraft::begin(text, self.line, self.version, &mut self.faults));
             }
             word => match &mut self.question {
-                Some(question) if !question.folded => question.take(written, self.line, &mut self.faults),
+                Some(question) if !question.folded => {
+                    self.faults.0.extend(question.take(written, self.line).err());
+                }
                 Some(_) => self.fault(format!("`{word}` inside the answer"), "move it above <details>"),
                 None => {
                     let help = "begin one with <!-- ask: id=… kind=… -->";
@@ -227,12 +225,13 @@ impl<'a> Reader<'a> {
             return self.add(Block::Literal(Literal { line, label: label.to_string(), text }));
         }
         let faults_before = self.faults.0.len();
-        let exchanges = exchanges(self.source, body, &mut self.faults);
+        let mut exchanges = exchanges(self.source, body, &mut self.faults);
         // A block whose commands cannot be read has a fault already.
         if exchanges.is_empty() && self.faults.0.len() == faults_before {
             self.fault("this console block has no command", "begin it with $ attn …, or label it `text`");
         }
-        self.add(Block::Console(Console { line, exchanges, last_digit_may_differ }));
+        exchanges.iter_mut().for_each(|one| one.last_digit_may_differ = last_digit_may_differ);
+        self.add(Block::Console(Console { line, exchanges }));
     }
 
     fn add(&mut self, block: Block) {
@@ -446,7 +445,10 @@ fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults) -> Vec<Ex
         let command = Command::new(&typed.join(" "), line);
         refused = command.is_err();
         match command {
-            Ok(command) => found.push(Exchange { line, command, typed, code, expected: position..position }),
+            Ok(command) => {
+                let (expected, last_digit_may_differ) = (position..position, false);
+                found.push(Exchange { line, command, typed, code, expected, last_digit_may_differ });
+            }
             Err(fault) => faults.push(fault),
         }
     }

@@ -1,6 +1,5 @@
 //! A question: from its `ask` to the end of its folded answer.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use crate::language::Gives;
@@ -11,7 +10,7 @@ use crate::lesson::model::{Block, Choice, Claim, Question};
 use crate::lesson::prose::{only_number, prose};
 use crate::lesson::question::{KINDS, Kind, any_kind, kind_named};
 use crate::lesson::source::{Fault, Faults, Source};
-use crate::text::nearest;
+use crate::text::did_you_mean;
 
 /// A question while it is read.
 pub(super) struct QuestionDraft {
@@ -28,18 +27,7 @@ pub(super) struct QuestionDraft {
 impl QuestionDraft {
     /// Begins with `ask: id=zeros kind=choice think=30s`.
     pub(super) fn begin(text: &str, line: usize, version: u8, faults: &mut Faults) -> QuestionDraft {
-        let mut question = Question {
-            id: String::new(),
-            kind: Kind::Open,
-            think: None,
-            line,
-            asked: Vec::new(),
-            choices: Vec::new(),
-            key: None,
-            key_line: line,
-            hints: Vec::new(),
-            reveal: Vec::new(),
-        };
+        let mut question = Question { line, key_line: line, ..Question::default() };
         let mut kind = None;
         let said = faults.0.len();
         for (name, value) in settings(text, line, &["id", "kind", "think"], faults) {
@@ -49,12 +37,9 @@ impl QuestionDraft {
                     kind = kind_named(value);
                     if kind.is_none() {
                         let words = KINDS.map(Kind::word);
-                        let near = nearest(value, words).map(|near| format!("did you mean `{near}`?"));
-                        faults.add(
-                            line,
-                            format!("`{value}` is not a kind of question"),
-                            near.unwrap_or_else(|| format!("the kinds are {}", words.join(", "))),
-                        );
+                        let all = || format!("the kinds are {}", words.join(", "));
+                        let help = did_you_mean(value, words).unwrap_or_else(all);
+                        faults.add(line, format!("`{value}` is not a kind of question"), help);
                     }
                 }
                 _ => match value.strip_suffix('s').unwrap_or(value).parse::<u16>() {
@@ -70,13 +55,10 @@ impl QuestionDraft {
             question.id = format!("line-{line}");
         }
         if kind.is_none() && faults.0.len() == said {
-            faults.add(
-                line,
-                format!("the question `{}` has no kind", question.id),
-                format!("write <!-- ask: id=zeros kind=choice -->: {}", any_kind()),
-            );
+            let what = format!("the question `{}` has no kind", question.id);
+            faults.add(line, what, format!("write <!-- ask: id=zeros kind=choice -->: {}", any_kind()));
         }
-        question.kind = kind.unwrap_or(Kind::Open);
+        question.kind = kind.unwrap_or_default();
         QuestionDraft { question, key: None, version, has_kind: kind.is_some(), folded: false }
     }
 
@@ -85,103 +67,97 @@ impl QuestionDraft {
         if self.folded { &mut self.question.reveal } else { &mut self.question.asked }.push(block);
     }
 
-    /// Reads a list as options if each entry begins with a letter: `- A. none`. Returns whether it did.
+    /// Reads a list as options if an entry begins with a letter: `- A. none`. Returns whether one did.
     pub(super) fn take_options(&mut self, piece: &Piece, source: &Source, faults: &mut Faults) -> bool {
-        let options = options(&source.text, piece.at.clone());
-        if self.folded || !self.question.choices.is_empty() || options.is_empty() {
+        let list = &source.text[piece.at.clone()];
+        let is_taken = self.folded || !self.question.choices.is_empty();
+        if is_taken || !list.lines().any(|line| option_letter(line).is_some()) {
             return false;
         }
-        let lines = source.text[piece.at.clone()].lines().enumerate();
-        for (row, text) in lines.filter(|(_, text)| !text.trim().is_empty() && option_letter(text).is_none())
-        {
-            faults.add(
-                piece.line + row,
-                format!("`{}` stands among the options, but is not one", text.trim()),
-                "write an option as one line that begins with its letter: - A. none",
-            );
-        }
-        for (at, letter) in options {
-            let line = source.line(at.start);
-            let expected = char::from(b'A' + (self.question.choices.len() % 26) as u8);
-            if letter != expected {
-                faults.add(
-                    line,
-                    format!("the next option must be {expected}, not {letter}"),
-                    "letter them A, B, C …",
-                );
+        let mut position = piece.at.start;
+        for (line, text) in (piece.line..).zip(list.split_inclusive('\n')) {
+            if let Some((letter, skipped)) = option_letter(text) {
+                let expected = char::from(b'A' + (self.question.choices.len() % 26) as u8);
+                if letter != expected {
+                    let what = format!("the next option must be {expected}, not {letter}");
+                    faults.add(line, what, "letter them A, B, C …");
+                }
+                // An option may have no text behind its letter.
+                let end = text.trim_end().len().max(skipped);
+                let text = prose(source, position + skipped..position + end, self.version, faults);
+                self.question.choices.push(Choice::new(letter, line, Some(text)));
+            } else if !text.trim().is_empty() {
+                let what = format!("`{}` stands among the options, but is not one", text.trim());
+                faults.add(line, what, "write an option as one line that begins with its letter: - A. none");
             }
-            let text = Some(prose(source, at, self.version, faults));
-            self.question.choices.push(Choice::new(letter, line, text));
+            position += text.len();
         }
         true
     }
 
     /// Takes `key`, `opt`, `if` or `hint`.
-    pub(super) fn take(&mut self, written: DirectiveText, line: usize, faults: &mut Faults) {
+    ///
+    /// # Errors
+    /// If it does not fit what was taken before, or what it computes cannot be read.
+    pub(super) fn take(&mut self, written: DirectiveText, line: usize) -> Result<(), Fault> {
+        let DirectiveText { word, of, text, iff } = written;
         let version = self.version;
-        match written.word {
+        match word {
             "key" if self.key.is_some() => {
-                faults.add(line, "this question has two keys", "a question has one key; remove the other");
+                return Err(Fault::new(line, "this question has two keys")
+                    .help("a question has one key; remove the other"));
             }
-            "key" => self.key = Some((written.text, line)),
-            "hint" => self.question.hints.push(written.text),
+            "key" => self.key = Some((text, line)),
+            "hint" => self.question.hints.push(text),
             _ => {
-                let Some(choice) = self.choice(&written.of, line, faults) else { return };
-                let is_proven = choice.computed.is_some() || choice.condition.is_some();
-                let twice = if written.word == "if" { choice.feedback.is_some() } else { is_proven };
-                if twice {
-                    faults.add(
-                        line,
-                        format!("a second `{} {}`", written.word, written.of),
-                        "remove one of them",
+                let choice = self.choice(&of, line)?;
+                let is_second = match word {
+                    "if" => choice.feedback.is_some(),
+                    _ => choice.computed.is_some() || choice.condition.is_some(),
+                };
+                if is_second {
+                    return Err(
+                        Fault::new(line, format!("a second `{word} {of}`")).help("remove one of them")
                     );
-                    return;
                 }
-                if written.word == "if" {
-                    choice.feedback = Some(written.text);
-                    return;
+                if word == "if" {
+                    choice.feedback = Some(text);
+                    return Ok(());
                 }
-                match Expression::parse(&written.text, version) {
-                    Ok(condition) if written.iff => {
-                        if let Some(fault) = no_condition(&condition, line) {
-                            faults.push(fault);
-                        }
-                        choice.condition = Some(condition);
-                    }
-                    Ok(expression) => choice.computed = Some(expression),
-                    Err(error) => {
-                        let form = if written.iff {
-                            "opt B iff count(RUN:A[bat], == 0) == 1"
-                        } else {
-                            "opt B: RUN:A[1,2]"
-                        };
-                        let fault = Fault::in_key(line, &written.text, error);
-                        faults.push(fault.help(format!("write what computes it: {form}")));
-                    }
+                if choice.text.is_none() {
+                    choice.line = line;
                 }
-                choice.line = if choice.text.is_some() { choice.line } else { line };
+                let form = if iff { CONDITION } else { "opt B: RUN:A[1,2]" };
+                let expression = Expression::parse(&text, version).map_err(|error| {
+                    Fault::in_key(line, &text, error).help(format!("write what computes it: {form}"))
+                })?;
+                if iff {
+                    return is_condition(choice.condition.insert(expression), line);
+                }
+                choice.computed = Some(expression);
             }
         }
+        Ok(())
     }
 
     /// The option of a letter; where none are listed, a wrong answer that is foreseen.
-    fn choice(&mut self, letter: &str, line: usize, faults: &mut Faults) -> Option<&mut Choice> {
+    fn choice(&mut self, letter: &str, line: usize) -> Result<&mut Choice, Fault> {
         let mut letters = letter.chars();
         let (Some(letter), None) = (letters.next().map(|c| c.to_ascii_uppercase()), letters.next()) else {
-            faults.add(line, format!("`{letter}` is not an option"), "name it by its letter: opt B, if B");
-            return None;
+            let fault = Fault::new(line, format!("`{letter}` is not an option"));
+            return Err(fault.help("name it by its letter: opt B, if B"));
         };
+        let by_letter = self.question.has_letters() && self.question.kind.is_chosen_by_letter();
         let choices = &mut self.question.choices;
-        if let Some(at) = choices.iter().position(|choice| choice.letter == letter) {
-            return choices.get_mut(at);
+        let at = choices.iter().position(|choice| choice.letter == letter).unwrap_or(choices.len());
+        if at == choices.len() {
+            if by_letter || !letter.is_ascii_uppercase() {
+                let fault = Fault::new(line, format!("there is no option {letter}"));
+                return Err(fault.help("list it above: - A. …"));
+            }
+            choices.push(Choice::new(letter, line, None));
         }
-        let listed = choices.iter().any(|choice| choice.text.is_some());
-        if listed && self.question.kind.is_chosen_by_letter() || !letter.is_ascii_uppercase() {
-            faults.add(line, format!("there is no option {letter}"), "list it above: - A. …");
-            return None;
-        }
-        choices.push(Choice::new(letter, line, None));
-        choices.last_mut()
+        Ok(&mut choices[at])
     }
 
     /// The question, complete.
@@ -189,122 +165,82 @@ impl QuestionDraft {
         if !self.has_kind {
             return self.question;
         }
-        let (kind, line) = (self.question.kind, self.question.line);
-        let name = format!("the question `{}`", self.question.id);
+        let question = &mut self.question;
+        let (kind, line) = (question.kind, question.line);
+        let name = format!("the question `{}`", question.id);
         match &self.key {
-            Some((_, line)) if !kind.is_graded() => faults.add(
-                *line,
-                format!("{name} is {}, so it cannot have a key", kind.word()),
-                "give it another kind, or remove the key",
-            ),
+            Some((_, line)) if !kind.is_graded() => {
+                let what = format!("{name} is {}, so it cannot have a key", kind.word());
+                faults.add(*line, what, "give it another kind, or remove the key");
+            }
             Some((text, line)) => {
-                self.question.key_line = *line;
+                question.key_line = *line;
                 match kind.key(text, self.version) {
-                    Ok(key) => self.question.key = Some(key),
+                    Ok(key) => question.key = Some(key),
                     Err(error) => faults.push(Fault::in_key(*line, text, error)),
                 }
             }
-            None if kind.is_graded() => faults.add(
-                line,
-                format!("{name} has no key"),
-                "compute it: <!-- key: … -->; or make it kind=open",
-            ),
-            None if !self.has_note() => faults.add(
-                line,
-                format!("{name} is {}, but has no note", kind.word()),
-                "tell the teacher what to listen for: <!-- note: … -->",
-            ),
+            None if kind.is_graded() => {
+                let help = "compute it: <!-- key: … -->; or make it kind=open";
+                faults.add(line, format!("{name} has no key"), help);
+            }
+            None if !question.blocks().any(|block| matches!(block, Block::Note(_))) => {
+                let what = format!("{name} is {}, but has no note", kind.word());
+                faults.add(line, what, "tell the teacher what to listen for: <!-- note: … -->");
+            }
             None => {}
         }
-        let offered = self.question.offered().count();
-        if kind.is_chosen_by_letter() && offered < 2 {
-            faults.add(
-                line,
-                format!("{name} has no options"),
-                "list the options, each on its own line: - A. none",
-            );
-        }
         if kind.is_chosen_by_letter() {
-            self.question.choices.iter_mut().for_each(|choice| claim_its_number(choice, faults));
+            if question.offered().count() < 2 {
+                let help = "list the options, each on its own line: - A. none";
+                faults.add(line, format!("{name} has no options"), help);
+            }
+            faults.0.extend(question.choices.iter_mut().filter_map(|choice| claim_its_number(choice).err()));
         }
         self.question
-    }
-
-    fn has_note(&self) -> bool {
-        let blocks = self.question.asked.iter().chain(&self.question.reveal);
-        blocks.into_iter().any(|block| matches!(block, Block::Note(_)))
     }
 }
 
 // The options of a question: the list that offers them, and the directives that compute them.
 
-/// The fault of a condition of an option that is no comparison, or compares only numbers.
-pub(super) fn no_condition(condition: &Expression, line: usize) -> Option<Fault> {
+/// The form of the condition of an option.
+const CONDITION: &str = "opt B iff count(RUN:A[bat], == 0) == 1";
+
+/// # Errors
+/// If the condition of an option is no comparison, or compares only numbers.
+fn is_condition(condition: &Expression, line: usize) -> Result<(), Fault> {
     let what = match condition.gives() {
         Gives::Truth if condition.runs().is_empty() => {
             format!("`{condition}` is typed, not computed: it reads no run")
         }
-        Gives::Truth => return None,
+        Gives::Truth => return Ok(()),
         _ => format!("`{condition}` is not a comparison"),
     };
-    Some(
-        Fault::new(line, what)
-            .help("write what would make the option right: opt B iff count(RUN:A[bat], == 0) == 1"),
-    )
+    Err(Fault::new(line, what).help(format!("write what would make the option right: {CONDITION}")))
 }
 
 /// The number in an option's text is what the option is computed by.
-pub(super) fn claim_its_number(choice: &mut Choice, faults: &mut Faults) {
-    let (Some(text), Some(expression)) = (&mut choice.text, &choice.computed) else { return };
+///
+/// # Errors
+/// If its text has another number that is computed, or not exactly one number.
+fn claim_its_number(choice: &mut Choice) -> Result<(), Fault> {
+    let (Some(text), Some(expression)) = (&mut choice.text, &choice.computed) else { return Ok(()) };
+    let (letter, line) = (choice.letter, choice.line);
     if !text.claims.is_empty() {
-        faults.add(
-            choice.line,
-            format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
-            "remove one of them: the `opt` checks the number",
-        );
-        return;
+        let what = format!("option {letter} is computed twice, in its text and by its `opt`");
+        return Err(Fault::new(line, what).help("remove one of them: the `opt` checks the number"));
     }
-    match only_number(&text.markdown) {
-        Some(at) => text.claims.push(Claim { at, line: choice.line, expression: expression.clone() }),
-        None => faults.add(
-            choice.line,
-            format!("option {} is computed, so it must contain exactly one number", choice.letter),
-            "write one number in it, or remove its `opt`",
-        ),
-    }
+    let Some(at) = only_number(&text.markdown) else {
+        let what = format!("option {letter} is computed, so it must contain exactly one number");
+        return Err(Fault::new(line, what).help("write one number in it, or remove its `opt`"));
+    };
+    text.claims.push(Claim { at, line, expression: expression.clone() });
+    Ok(())
 }
 
 /// The letter of `- A. none`, and where its text begins.
-pub(super) fn option_letter(line: &str) -> Option<(char, usize)> {
+fn option_letter(line: &str) -> Option<(char, usize)> {
     let rest = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))?;
     let letter = rest.chars().next().filter(char::is_ascii_uppercase)?;
     rest[1..].strip_prefix(". ").map(|_| (letter, "- A. ".len()))
-}
-
-/// The position of the text of each option, and its letter.
-pub(super) fn options(text: &str, at: Range<usize>) -> Vec<(Range<usize>, char)> {
-    let mut found = Vec::new();
-    let mut position = at.start;
-    for line in text[at].split_inclusive('\n') {
-        if let Some((letter, skipped)) = option_letter(line) {
-            // An option may have no text behind its letter.
-            let end = line.trim_end().len().max(skipped);
-            found.push((position + skipped..position + end, letter));
-        }
-        position += line.len();
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_option_without_a_text_has_an_empty_one() {
-        let text = "- A. none\n- B. \n- C. all\n";
-        let found: Vec<(&str, char)> =
-            options(text, 0..text.len()).into_iter().map(|(at, letter)| (&text[at], letter)).collect();
-        assert_eq!(found, [("none", 'A'), ("", 'B'), ("all", 'C')]);
-    }
 }

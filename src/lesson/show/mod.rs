@@ -12,9 +12,9 @@ use crate::render::Screen;
 use crate::text::{ScreenWidth, counted};
 
 use super::command::outside_of_quotes;
-use super::model::{Block, Lesson, Note};
+use super::model::{Block, Item, Lesson, Note};
 use super::run::Runner;
-use super::{Console, Exchange, Literal, Part, Question, Step};
+use super::{Console, Exchange, Literal, Question, Step};
 use markdown::{PROSE_WIDTH, joined};
 
 pub(super) use markdown::{Ink, Text, Tone, inline};
@@ -83,46 +83,31 @@ impl LessonView<'_> {
         first: Option<usize>,
         behind: &mut dyn FnMut(&Question) -> Vec<String>,
     ) -> String {
-        let mut lines = Vec::new();
-        if first.is_none() {
-            lines = self.title();
-            self.add(&mut lines, &self.lesson.opening, behind);
-        }
-        for (number, step) in self.lesson.steps.iter().enumerate().skip(first.unwrap_or(0)) {
-            if !lines.is_empty() {
-                lines.extend([String::new(), String::new()]);
-            }
-            lines.extend(self.step_heading(number));
-            for Part { title, blocks } in &step.parts {
-                if let Some(title) = title {
-                    lines.push(String::new());
-                    lines.extend(self.pause_heading(title));
-                }
-                self.add(&mut lines, blocks, behind);
-            }
-        }
-        lines.join("\n") + "\n"
-    }
-
-    /// Adds blocks, an empty line before each.
-    fn add(
-        &self,
-        lines: &mut Vec<String>,
-        blocks: &[Block],
-        behind: &mut dyn FnMut(&Question) -> Vec<String>,
-    ) {
-        let mut put = |block: Vec<String>| {
+        let mut lines = if first.is_none() { self.title() } else { Vec::new() };
+        let put = |lines: &mut Vec<String>, block: Vec<String>| {
             if !block.is_empty() {
                 lines.push(String::new());
                 lines.extend(block);
             }
         };
-        for block in blocks {
-            put(self.block(block));
-            if let Some(question) = block.question() {
-                put(behind(question));
+        for item in self.lesson.items(first) {
+            match item {
+                Item::Step(step) => {
+                    if !lines.is_empty() {
+                        lines.extend([String::new(), String::new()]);
+                    }
+                    lines.extend(self.step_heading(step));
+                }
+                Item::Pause(title) => put(&mut lines, self.pause_heading(title)),
+                Item::Block(block) => {
+                    put(&mut lines, self.block(block));
+                    if let Some(question) = block.question() {
+                        put(&mut lines, behind(question));
+                    }
+                }
             }
         }
+        lines.join("\n") + "\n"
     }
 }
 
@@ -200,15 +185,8 @@ const INDENT: usize = 4;
 impl LessonView<'_> {
     /// The commands of a block, each with what it prints on this screen.
     fn console(&self, console: &Console) -> Vec<String> {
-        let mut lines = Vec::new();
-        for exchange in &console.exchanges {
-            if !lines.is_empty() {
-                lines.push(String::new());
-            }
-            lines.extend(self.prompted(&self.typed(exchange)));
-            lines.extend(self.printed(exchange));
-        }
-        lines
+        let lines = |exchange| [self.prompted(&self.typed(exchange)), self.printed(exchange)].concat();
+        joined(console.exchanges.iter().map(lines))
     }
 
     /// A command after its prompt, in as many lines as the screen needs.

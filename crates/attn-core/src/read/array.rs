@@ -118,10 +118,6 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// At the row and column of the first number that may not.
     pub fn checked(self, name: &str, allow: AllowedNumbers) -> Result<Array<T>> {
-        let finite = |value: &T| value.exactly().is_finite();
-        if self.values.iter().all(finite) {
-            return Ok(self);
-        }
         for (at, &value) in self.values.iter().enumerate() {
             allow.check(value.exactly()).map_err(|error| error.at(self.place(name, at)))?;
         }
@@ -167,12 +163,18 @@ impl<T: Element> Array<T> {
     /// The number of heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
     ///
     /// # Errors
-    /// If it has four dimensions and the first is not 1, or more than four.
-    fn heads(&self) -> Result<(usize, usize, usize)> {
+    /// If it is a stack of several where it may be none, has four dimensions and the first is not 1, or more than four.
+    fn heads(&self, may_be_stack: bool) -> Result<(usize, usize, usize)> {
         let shape = shape_text(&self.dims);
         match self.dims[..] {
             [cols] => Ok((1, 1, cols)),
             [rows, cols] => Ok((1, rows, cols)),
+            [heads, _, _] | [1, heads, _, _] if heads > 1 && !may_be_stack => {
+                let what =
+                    format!("this is a stack of {heads} heads of shape {shape}, but one matrix is needed");
+                Err(Error::new(what)
+                    .help("give one (T, d) matrix; only Q, K, V, masks and biases may be stacks of heads"))
+            }
             [heads, rows, cols] | [1, heads, rows, cols] => Ok((heads, rows, cols)),
             [batch, _, _, _] => {
                 let what = format!(
@@ -188,26 +190,12 @@ impl<T: Element> Array<T> {
         }
     }
 
-    /// Checks that this is one matrix, or, where the role has heads, a stack of them.
-    ///
-    /// # Errors
-    /// As [`Array::into_matrix`] and [`Array::into_heads`].
-    pub fn check_heads(&self, role: Role) -> Result<()> {
-        match self.heads()?.0 {
-            several @ 2.. if !role.has_heads() && !role.is_beside_scores() => {
-                Err(self.stack_where_a_matrix_belongs(several))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The numbers of a role as the kernel reads them: the values stay where they are.
     ///
     /// # Errors
     /// As [`Array::into_heads`], and if heads are stacked where one matrix belongs.
     pub fn into_typed(self, role: Role) -> Result<Tensor> {
-        self.check_heads(role)?;
-        let (heads, rows, columns) = self.heads()?;
+        let (heads, rows, columns) = self.heads(role.has_heads() || role.is_beside_scores())?;
         let layout = if self.facts.fortran {
             Layout { heads, rows, columns, head_stride: 1, row_stride: heads, column_stride: heads * rows }
         } else {
@@ -215,12 +203,6 @@ impl<T: Element> Array<T> {
         };
         let tensor = Tensor::new(self.values, layout)?.with_inexact(self.facts.inexact);
         Ok(tensor.with_stack(self.dims.len() > 2).labelled(self.facts.row_labels, self.facts.col_labels))
-    }
-
-    fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
-        let shape = shape_text(&self.dims);
-        Error::new(format!("this is a stack of {heads} heads of shape {shape}, but one matrix is needed"))
-            .help("give one (T, d) matrix; only Q, K, V, masks and biases may be stacks of heads")
     }
 }
 
@@ -231,11 +213,11 @@ impl Array {
     /// # Errors
     /// As [`Array::into_typed`].
     pub fn into_exact(self, role: Role) -> Result<Tensor> {
-        self.check_heads(role)?;
+        let (heads, ..) = self.heads(role.has_heads() || role.is_beside_scores())?;
         if role == Role::Mask && self.facts.boolean {
             return self.in_type::<bool>(role.name())?.into_typed(role);
         }
-        let (heads, stack, inexact) = (self.heads()?.0, self.dims.len() > 2, self.facts.inexact);
+        let (stack, inexact) = (self.dims.len() > 2, self.facts.inexact);
         let matrix = match heads {
             1 => self.into_matrix()?,
             _ => Op::Concatenate.apply(&self.into_heads()?.iter().collect::<Vec<_>>())?,
@@ -248,10 +230,7 @@ impl Array {
     /// # Errors
     /// If it is a stack of several heads, or has more dimensions than that.
     pub fn into_matrix(self) -> Result<Matrix> {
-        let (several, rows, cols) = self.heads()?;
-        if several > 1 {
-            return Err(self.stack_where_a_matrix_belongs(several));
-        }
+        let (_, rows, cols) = self.heads(false)?;
         let matrix = Matrix::from_row_major(rows, cols, &self.values)?;
         Ok(matrix.labelled_by(self.row_labels(), self.col_labels()))
     }
@@ -261,7 +240,7 @@ impl Array {
     /// # Errors
     /// If it has four dimensions and the first is not 1, or more than four.
     pub fn into_heads(self) -> Result<Vec<Matrix>> {
-        let (heads, rows, cols) = self.heads()?;
+        let (heads, rows, cols) = self.heads(true)?;
         let labelled = |matrix: Matrix| matrix.labelled_by(self.row_labels(), self.col_labels());
         // All sides are at least 1: `checked_cells` refuses an empty array.
         self.values

@@ -24,7 +24,7 @@ pub use crate::graph::saved::{SCHEMA as GRAPH_SCHEMA, VERSION as GRAPH_VERSION};
 /// At the line and column of what is no JSON, or no rectangle of numbers.
 pub fn parse(name: &str, text: &str) -> Result<Json> {
     let text = with_words_quoted(text);
-    let mut reader = serde_json::Deserializer::from_str(&text.text);
+    let mut reader = serde_json::Deserializer::from_str(&text);
     let mut json = Json::Null;
     let mut keep = |read| {
         json = read;
@@ -39,7 +39,7 @@ pub fn parse(name: &str, text: &str) -> Result<Json> {
         if what == memory::EXHAUSTED {
             return memory::exhausted().in_source(name);
         }
-        let place = Place::Text(name.to_string(), line.max(1), text.column(line, column).max(1));
+        let place = Place::Text(name.to_string(), line.max(1), column.max(1));
         let not_json = error.is_syntax() || error.is_eof();
         let what = if not_json { format!("this is not JSON: {what}") } else { what.to_string() };
         Error::new(what).at(place).help(if not_json {
@@ -130,6 +130,7 @@ impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> ParseResult<(), E> {
+        let text = if text == NAN { "nan" } else { text };
         self.found(Json::Text(text.to_string()))
     }
 
@@ -172,62 +173,34 @@ impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
 
 // NaN and the infinities as Python's `json.dump` writes them, which JSON itself does not have.
 
-/// A word, and the string that is read in its place.
-const WORDS: [(&str, &str); 2] = [("NaN", "\"nan\""), ("Infinity", "\"inf\"")];
+/// The string that stands for NaN in three bytes.
+const NAN: &str = "\u{7f}";
 
-/// A text in which NaN and the infinities are strings.
-pub(super) struct JsonText<'t> {
-    pub(super) text: Cow<'t, str>,
-    /// The bytes of it behind each word that has become longer, and by how much.
-    longer: Vec<(usize, usize)>,
-}
+/// A word, and the string that is read in its place: as long, so that the places of errors stay.
+const WORDS: [(&str, &str); 4] = [
+    ("NaN", "\"\u{7f}\""),
+    ("-NaN", "\"\u{7f}\" "),
+    ("Infinity", "\"inf\"   "),
+    ("-Infinity", "\"-inf\"   "),
+];
 
-/// The text with `NaN`, `Infinity` and `-Infinity`, where they stand outside strings, as `"nan"`, `"inf"` and `"-inf"`.
-pub(super) fn with_words_quoted(text: &str) -> JsonText<'_> {
+/// The text with strings for `NaN`, `Infinity` and `-Infinity`, where they stand outside strings.
+fn with_words_quoted(text: &str) -> Cow<'_, str> {
     if WORDS.iter().all(|(word, _)| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_none()) {
-        return JsonText { text: Cow::Borrowed(text), longer: Vec::new() };
+        return Cow::Borrowed(text);
     }
-    let (mut out, mut longer) = (String::with_capacity(text.len()), Vec::new());
+    let mut out = String::with_capacity(text.len());
     let (mut rest, mut in_word) = (text, false);
     while let Some(character) = rest.chars().next() {
-        let (sign, unsigned) = rest.strip_prefix('-').map_or(("", rest), |rest| ("-", rest));
-        let word = WORDS.iter().find(|(word, _)| unsigned.starts_with(word) && !in_word);
-        let taken = match (character, word) {
-            ('"', _) => string_length(rest),
-            (_, Some((word, string))) if !goes_on(&unsigned[word.len()..]) => {
-                let taken = sign.len() + word.len();
-                let before = out.len();
-                out.push_str(&string[..1]);
-                out.push_str(sign);
-                out.push_str(&string[1..]);
-                let grown = out.len() - before;
-                // A shorter replacement is padded, so that the places of errors stay.
-                out.push_str(&" ".repeat(taken.saturating_sub(grown)));
-                if grown > taken {
-                    longer.push((out.len(), grown - taken));
-                }
-                rest = &rest[taken..];
-                continue;
-            }
-            _ => character.len_utf8(),
-        };
-        in_word = goes_on(rest);
-        out.push_str(&rest[..taken]);
+        let is_word = |word| rest.strip_prefix(word).is_some_and(|behind| !goes_on(behind));
+        let word = WORDS.iter().find(|(word, _)| !in_word && is_word(word));
+        in_word = word.is_none() && goes_on(rest);
+        let length = if character == '"' { string_length(rest) } else { character.len_utf8() };
+        let (taken, written) = word.map_or((length, &rest[..length]), |(word, string)| (word.len(), *string));
+        out.push_str(written);
         rest = &rest[taken..];
     }
-    JsonText { text: Cow::Owned(out), longer }
-}
-
-impl JsonText<'_> {
-    /// The column of the text as it was for a column, in bytes from 1, of a line (from 1) as it is.
-    pub(super) fn column(&self, line: usize, column: usize) -> usize {
-        let start = match line.saturating_sub(2) {
-            _ if line < 2 => 0,
-            newline => memchr::memchr_iter(b'\n', self.text.as_bytes()).nth(newline).map_or(0, |at| at + 1),
-        };
-        let within = self.longer.iter().filter(|(at, _)| (start..start + column).contains(at));
-        column - within.map(|(_, more)| more).sum::<usize>()
-    }
+    Cow::Owned(out)
 }
 
 /// True if a text begins with a character that belongs to the word or number before it.
@@ -330,11 +303,6 @@ impl Rectangle {
         let values: Outcome<Vec<f64>> = texts.iter().map(|text| number_in(text)).collect();
         Ok(Rectangle { dims: vec![texts.len()], values: values?, boolean: false })
     }
-
-    /// True if it is one row, and not several.
-    fn is_row(&self) -> bool {
-        self.dims.len() == 1
-    }
 }
 
 /// A number that had to be written as a string.
@@ -346,11 +314,6 @@ pub(super) fn number_in(text: &str) -> Outcome<f64> {
 
 /// The most strings that one list holds as strings.
 const MOST_TEXTS: usize = 1 << 20;
-
-/// Room for more numbers of a list.
-fn grow(values: &mut Vec<f64>, more: usize) -> Outcome<()> {
-    memory::grow(values, more, MOST_CELLS).map_err(|_| memory::EXHAUSTED.to_string())
-}
 
 impl Json {
     /// The list with one more element; without any it is [`Json::Nothing`].
@@ -377,65 +340,52 @@ impl Json {
             }
             (_, Json::Null) => Err("there is null, but a number is needed".into()),
             (_, Json::Nothing) => Err("a row is empty".into()),
-            (list, Json::Number(value)) => list.push_cell(value, false),
-            (list, Json::Truth(truth)) => list.push_cell(f64::from(u8::from(truth)), true),
-            (Json::Numbers(row), Json::Text(text)) if row.is_row() => {
-                Json::Numbers(row).push_cell(number_in(&text)?, false)
+            (list, Json::Number(value)) => list.push_numbers(&[], Cow::Borrowed(&[value]), false),
+            (list, Json::Truth(truth)) => {
+                list.push_numbers(&[], Cow::Borrowed(&[f64::from(u8::from(truth))]), true)
             }
-            (list, Json::Numbers(row)) => list.push_row(row),
-            (list, Json::Texts(texts)) => list.push_row(Rectangle::of_texts(&texts)?),
+            (Json::Numbers(row), Json::Text(text)) if row.dims.len() == 1 => {
+                Json::Numbers(row).push_numbers(&[], Cow::Borrowed(&[number_in(&text)?]), false)
+            }
+            (list, Json::Texts(texts)) => list.push(Json::Numbers(Rectangle::of_texts(&texts)?)),
+            (list, Json::Numbers(Rectangle { dims, values, boolean })) => {
+                list.push_numbers(&dims, Cow::Owned(values), boolean)
+            }
             (_, other) => Err(format!("{} follows elements of another kind", other.kind())),
         }
     }
 
-    fn push_cell(self, value: f64, is_truth: bool) -> Outcome<Json> {
-        let mut row = match self {
-            Json::Numbers(row) if row.is_row() => row,
-            Json::Numbers(_) => return Err("a number follows rows".into()),
-            Json::Objects(_) => return Err("a number follows objects".into()),
-            Json::Texts(texts) => Rectangle::of_texts(&texts)?,
-            _ => Rectangle { dims: vec![0], values: Vec::new(), boolean: is_truth },
-        };
-        if row.boolean != is_truth {
-            return Err("this mixes numbers with true and false".into());
-        }
-        if row.values.len() == MOST_CELLS {
-            return Err(format!("there are more than {MOST_CELLS} numbers"));
-        }
-        grow(&mut row.values, 1)?;
-        row.values.push(value);
-        row.dims[0] += 1;
-        Ok(Json::Numbers(row))
-    }
-
-    fn push_row(self, row: Rectangle) -> Outcome<Json> {
-        let mut rows = match self {
-            Json::Numbers(rows) if !rows.is_row() => rows,
-            Json::Nothing => {
-                let dims = [&[0], &row.dims[..]].concat();
-                Rectangle { dims, values: Vec::new(), boolean: row.boolean }
-            }
+    /// The list with one more number, which has no dimensions, or with one more row of numbers, or of rows.
+    fn push_numbers(self, dims: &[usize], values: Cow<'_, [f64]>, boolean: bool) -> Outcome<Json> {
+        let is_cell = dims.is_empty();
+        let mut all = match self {
+            Json::Nothing => Rectangle { dims: [&[0], dims].concat(), values: Vec::new(), boolean },
+            Json::Texts(texts) if is_cell => Rectangle::of_texts(&texts)?,
+            Json::Numbers(all) if is_cell == (all.dims.len() == 1) => all,
+            Json::Objects(_) if is_cell => return Err("a number follows objects".into()),
+            _ if is_cell => return Err("a number follows rows".into()),
             _ => return Err("a row follows elements that are not rows".into()),
         };
-        if rows.dims[1..] != row.dims {
-            let (number, has, first) = (rows.dims[0] + 1, side(&row.dims), side(&rows.dims[1..]));
+        if all.dims[1..] != *dims {
+            let (number, has, first) = (all.dims[0] + 1, side(dims), side(&all.dims[1..]));
             return Err(format!("row {number} has {has}, but row 1 has {first}"));
         }
-        if rows.boolean != row.boolean {
+        if all.boolean != boolean {
             return Err("this mixes numbers with true and false".into());
         }
-        if rows.values.len() + row.values.len() > MOST_CELLS {
+        if all.values.len() + values.len() > MOST_CELLS {
             return Err(format!("there are more than {MOST_CELLS} numbers"));
         }
         // One row alone is not copied.
-        if rows.values.is_empty() {
-            rows.values = row.values;
+        if all.values.is_empty() {
+            all.values = values.into_owned();
         } else {
-            grow(&mut rows.values, row.values.len())?;
-            rows.values.extend(row.values);
+            let room = memory::grow(&mut all.values, values.len(), MOST_CELLS);
+            room.map_err(|_| memory::EXHAUSTED.to_string())?;
+            all.values.extend_from_slice(&values);
         }
-        rows.dims[0] += 1;
-        Ok(Json::Numbers(rows))
+        all.dims[0] += 1;
+        Ok(Json::Numbers(all))
     }
 }
 
@@ -700,25 +650,24 @@ mod tests {
     #[test]
     fn words_become_strings_outside_strings_alone() {
         for (text, expected) in [
-            ("[NaN]", "[\"nan\"]"),
-            ("[Infinity, -Infinity,NaN]", "[\"inf\"   , \"-inf\"   ,\"nan\"]"),
-            ("{\"NaN\": -NaN}", "{\"NaN\": \"-nan\"}"),
-            ("[\"a \\\" NaN\", NaN]", "[\"a \\\" NaN\", \"nan\"]"),
+            ("[NaN]", "[\"\u{7f}\"]"),
+            ("[Infinity, -Infinity,NaN]", "[\"inf\"   , \"-inf\"   ,\"\u{7f}\"]"),
+            ("{\"NaN\": -NaN}", "{\"NaN\": \"\u{7f}\" }"),
+            ("[\"a \\\" NaN\", NaN]", "[\"a \\\" NaN\", \"\u{7f}\"]"),
             ("[NaNs, xNaN, 1Infinity, Infinity8]", "[NaNs, xNaN, 1Infinity, Infinity8]"),
             ("\"NaN", "\"NaN"),
-            ("höhe NaN", "höhe \"nan\""),
+            ("höhe NaN", "höhe \"\u{7f}\""),
         ] {
-            assert_eq!(with_words_quoted(text).text, expected, "{text}");
+            assert_eq!(with_words_quoted(text), expected, "{text}");
         }
     }
 
     #[test]
     fn columns_are_those_of_the_text_as_it_was() {
-        let read = with_words_quoted("[[NaN, NaN],\n [NaN, Infinity, x]]");
-        assert_eq!(read.column(2, read.text.lines().nth(1).unwrap().find('x').unwrap() + 1), 18);
-        assert_eq!(read.column(2, 2), 2);
-        assert_eq!(read.column(1, 3), 3);
-        assert_eq!(with_words_quoted("[1]").column(1, 2), 2);
+        let said = fails("[[NaN, NaN],\n [NaN, Infinity, x]]");
+        assert!(said.starts_with("x.json:2:18: this is not JSON"), "{said}");
+        let said = fails("[[NaN, 1],\n [-NaN, -Infinity, 3]]");
+        assert!(said.starts_with("x.json:2:21: row 2 has 3 numbers"), "{said}");
     }
 
     fn read(text: &str) -> Result<Document> {

@@ -17,4 +17,4 @@ pub use number::{
     MOST_COUNTED, MOST_DECIMALS, Number, check_commas, decimals_of, is_meant_as_number, line_and_column,
     number, shortest, truth,
 };
-pub use text::{arrays, entries, is_json, table};
+pub use text::{arrays, entries, is_json, is_punctuation, table};

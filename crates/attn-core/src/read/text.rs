@@ -1,5 +1,7 @@
 //! A text of numbers in any of its forms: JSON, as Python prints it, typed, or a table.
 
+use unicode_categories::UnicodeCategories;
+
 use crate::error::{Error, Result};
 
 use super::array::{AllowedNumbers, Array, Item};
@@ -44,6 +46,12 @@ pub fn entries(text: &str) -> Vec<&str> {
     } else {
         text.split_whitespace().collect()
     }
+}
+
+/// True if a character is punctuation, as Unicode has it: of ASCII, all marks that are no mathematical signs.
+pub fn is_punctuation(c: char) -> bool {
+    // The tables of the crate are older than the Arabic mark that ends a text.
+    c == '\u{61d}' || c.is_punctuation()
 }
 
 /// A matrix as text: printed by Python, typed with `;` between its rows, or a table.

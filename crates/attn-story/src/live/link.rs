@@ -4,7 +4,7 @@
 //! `X[1,2]=7;set={"temperature":0.5};A[2,1]`: parts with `;` between them, in the order in which they are done. Rows and columns
 //! count from 1. A link comes from anyone: it can do what a reader of the page can do, and nothing else.
 
-use super::opening::{ChangedField, changed_fields};
+use super::opening::changed_settings;
 use super::{following, read, sentences, wrong};
 use crate::error::{Error, Result};
 use crate::explore::{Event, State, update};
@@ -20,10 +20,10 @@ pub(super) fn of(state: &State, start: Option<&Recipe>) -> String {
     let changes = state.changes();
     let mut parts = Vec::new();
     if let (Some(recipe), Some(start)) = (&changes.recipe, start)
-        && let Some(fields) = changed_fields(start, recipe)
-        && let Ok(fields) = serde_json::to_string(&fields)
+        && let Some(settings) = changed_settings(start, recipe)
+        && let Ok(settings) = serde_json::to_string(&settings)
     {
-        parts.push(format!("follow={fields}"));
+        parts.push(format!("follow={settings}"));
     }
     let number = |ChangedNumber { node, row, col, value }: &ChangedNumber| {
         format!("{node}[{},{}]={value}", row + 1, col + 1)
@@ -53,9 +53,9 @@ pub(super) fn followed(state: &State, link: &str) -> Result<State> {
     for part in link.split(';') {
         let (what, value) = part.split_once('=').map_or((part, None), |(what, value)| (what, Some(value)));
         let events = match (what, value) {
-            ("follow", Some(fields)) => {
-                let fields: Vec<ChangedField> = read(&serde_json::from_str(fields).map_err(wrong)?)?;
-                vec![following(&state, &fields)?]
+            ("follow", Some(settings)) => {
+                let settings: Vec<_> = read(&serde_json::from_str(settings).map_err(wrong)?)?;
+                vec![following(&state, &settings)?]
             }
             ("set", Some(setting)) => {
                 vec![Event::Set(read(&serde_json::from_str(setting).map_err(wrong)?)?)]

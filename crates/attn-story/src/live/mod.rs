@@ -9,7 +9,7 @@ mod link;
 mod opening;
 pub mod sentences;
 
-use opening::{Look, Told, changed_recipe};
+use opening::{Look, Told};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -18,14 +18,14 @@ use crate::answer::Judge;
 use crate::error::{Error, Result};
 use crate::explain::SHOWN;
 use crate::explore::{Event, Knob, Message, Mode, Setting, State, update};
-use crate::graph::recipes::{Recipe, Scale};
+use crate::graph::recipes::{Recipe, Scale, Setting as RecipeSetting};
 use crate::graph::{CellId, Graph, NodeId, address_of};
 use crate::json_number;
 use crate::render::{CellLines, Page, Style, cell_lines_to, html, number_alone};
 use crate::story::Digits;
 
 pub use exercise::{CheckedNumbers, Exercise};
-pub use opening::{ChangedField, Opening, changed_fields};
+pub use opening::{Opening, changed_settings};
 
 /// All stories of a page that are open.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl Pages {
         }
         if let Some(opening) = request.get("open") {
             let opening = read(opening)?;
-            let changed: Option<Vec<ChangedField>> = request.get("changed").map(read).transpose()?;
+            let changed: Option<Vec<RecipeSetting>> = request.get("changed").map(read).transpose()?;
             self.open.push(OpenStory::new(opening, &changed.unwrap_or_default())?);
             let page = self.open.len() - 1;
             return Ok(view(page, &self.open[page], true));
@@ -95,11 +95,10 @@ fn wrong(error: serde_json::Error) -> Error {
     Error::new(format!("this request cannot be read: {error}"))
 }
 
-/// The recipe of a state with other fields, as an event.
-fn following(state: &State, fields: &[ChangedField]) -> Result<Event> {
+/// The recipe of a state with other settings, as an event.
+fn following(state: &State, settings: &[RecipeSetting]) -> Result<Event> {
     let recipe = state.recipe().ok_or_else(|| Error::new("this story follows no recipe"))?;
-    let recipe = serde_json::to_value(recipe).map_err(wrong)?;
-    Ok(Event::Follow(Box::new(changed_recipe(&recipe, fields)?)))
+    Ok(Event::Follow(Box::new(RecipeSetting::put_into(&recipe, settings)?)))
 }
 
 /// Something that happens on a page.
@@ -122,8 +121,8 @@ enum PageEvent {
     Redo,
     Predict,
     RemoveHead,
-    /// A what-if: some fields of the recipe become otherwise, once.
-    Follow(Vec<ChangedField>),
+    /// A what-if: some settings of the recipe become otherwise, once.
+    Follow(Vec<RecipeSetting>),
     /// A link is followed: its changes are made, and its cell is looked at.
     Visit(String),
 }
@@ -132,7 +131,7 @@ impl PageEvent {
     /// The events of the state machine that it means.
     ///
     /// # Errors
-    /// If a recipe cannot have a field, or not with this value.
+    /// If a recipe cannot have a setting, or not with this value.
     fn events(self, state: &State) -> Result<Vec<Event>> {
         Ok(match self {
             PageEvent::Point([node, row, col]) => {
@@ -152,7 +151,7 @@ impl PageEvent {
             PageEvent::Redo => vec![Event::Redo],
             PageEvent::Predict => vec![Event::Predict],
             PageEvent::RemoveHead => vec![Event::RemoveHead],
-            PageEvent::Follow(fields) => vec![following(state, &fields)?],
+            PageEvent::Follow(settings) => vec![following(state, &settings)?],
             // It depends on the state after each of its parts.
             PageEvent::Visit(_) => Vec::new(),
         })
@@ -171,7 +170,7 @@ struct OpenStory {
 }
 
 impl OpenStory {
-    fn new(opening: Opening, changed: &[ChangedField]) -> Result<OpenStory> {
+    fn new(opening: Opening, changed: &[RecipeSetting]) -> Result<OpenStory> {
         let state = opening.state(changed)?;
         let first = opening.state(&[])?;
         let (start, recipe) = (first.graph().clone(), first.recipe());

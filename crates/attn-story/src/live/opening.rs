@@ -1,18 +1,18 @@
 //! What a page holds of a story, so that it can compute for itself.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::diagnose::Task;
 use crate::error::{Error, Result};
 use crate::explore::{Source, State};
-use crate::graph::recipes::{AttendInputs, Recipe};
+use crate::graph::recipes::{AttendInputs, Change, Recipe, Setting as RecipeSetting};
 use crate::graph::saved::{self, SavedGraph};
 use crate::graph::{
     BackwardPass, BackwardSteps, CellId, Convention, Given, Graph, Node, NodeId, Op, Role, Start,
 };
 use crate::render::{Charset, Format, Heat, Page, Screen, Style, Theme, html_page};
-use crate::story::{self, Digits, Step, StepItem, Story};
+use crate::story::{self, Step, StepItem, Story};
 
 /// A story as data: the graph, its recipe, its steps, and their look.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Opening {
     /// A document of the schema `attn-graph` with one graph.
     graph: Value,
     /// The recipe that built the graph of its given matrices, where one did.
-    recipe: Option<Value>,
+    recipe: Option<Recipe>,
     /// The backward pass after it, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     backward: Option<BackwardForm>,
@@ -90,7 +90,7 @@ impl Opening {
     pub fn new(page: &Page, style: &Style, graph: Value) -> Result<Opening> {
         let Style { places, heat, convention, .. } = *style;
         let told = Told::of(page, convention);
-        let recipe = page.story.recipe.as_ref().and_then(|recipe| serde_json::to_value(recipe).ok());
+        let recipe = page.story.recipe.clone();
         let backward = BackwardForm::of(&page.story.graph);
         let opening = Opening { graph, recipe, backward, told, look: Look { places, heat, convention } };
         // As the page will read it: what cannot be written is found here.
@@ -117,28 +117,30 @@ impl Opening {
         html_page::data_in(html, html_page::OPENING).into_iter().filter_map(read).collect()
     }
 
-    /// The fields of this recipe whose change computes what another opening computes; none where both follow the same recipe.
+    /// The settings of this recipe whose change computes what another opening computes; none where both follow the same recipe.
     /// `None` where a change of the recipe is not all that lies between them: other matrices, or no recipe.
-    pub fn what_if(&self, other: &Opening) -> Option<Vec<ChangedField>> {
-        let recipe = |opening: &Opening| Recipe::deserialize(opening.recipe.as_ref()?).ok();
-        let fields = changed_fields(&recipe(self)?, &recipe(other)?)?;
-        let (here, there) = (self.state(&fields).ok()?, other.state(&[]).ok()?);
-        has_same_numbers(here.graph(), there.graph()).then_some(fields)
+    pub fn what_if(&self, other: &Opening) -> Option<Vec<RecipeSetting>> {
+        let settings = changed_settings(self.recipe.as_ref()?, other.recipe.as_ref()?)?;
+        let (here, there) = (self.state(&settings).ok()?, other.state(&[]).ok()?);
+        has_same_numbers(here.graph(), there.graph()).then_some(settings)
     }
 
-    /// The state at the start, with these fields of the recipe changed.
+    /// The state at the start, with these settings of the recipe changed.
     ///
     /// # Errors
     /// If the computation fails, or cannot be run again.
-    pub(super) fn state(&self, fields: &[ChangedField]) -> Result<State> {
+    pub(super) fn state(&self, settings: &[RecipeSetting]) -> Result<State> {
         let graph = self.graph()?;
         self.told.fits(&graph)?;
         let source = match &self.recipe {
             Some(recipe) => {
                 let backward = self.backward.as_ref().map(|form| form.pass(&graph)).transpose()?;
-                Source::attend(changed_recipe(recipe, fields)?, AttendInputs { backward, ..inputs(&graph) })
+                Source::attend(
+                    RecipeSetting::put_into(recipe, settings)?,
+                    AttendInputs { backward, ..inputs(&graph) },
+                )
             }
-            None if fields.is_empty() => Source::steps(graph),
+            None if settings.is_empty() => Source::steps(graph),
             None => return Err(not_live("it has no recipe that could be changed")),
         };
         let state = State::new(source)?;
@@ -166,7 +168,7 @@ impl Opening {
     pub(super) fn task(&self) -> Result<Task> {
         let graph = self.graph()?;
         let recipe = self.recipe.as_ref().ok_or_else(|| Error::new("this computation follows no recipe"))?;
-        let task = Task::new(changed_recipe(recipe, &[])?, inputs(&graph))?;
+        let task = Task::new(recipe.clone(), inputs(&graph))?;
         match &self.backward {
             Some(form) => task.with_backward(form.pass(&graph)?),
             None => Ok(task),
@@ -226,54 +228,12 @@ fn has_same_numbers(one: &Graph, other: &Graph) -> bool {
     one.nodes().count() == other.nodes().count() && one.nodes().zip(other.nodes()).all(is_same)
 }
 
-// A what-if as data: the fields of a recipe that are otherwise.
+// A what-if as data: the settings of a recipe that are otherwise.
 
-/// A field of a recipe, and its other value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ChangedField {
-    /// The name of the field: `temperature`.
-    pub field: String,
-    /// Its value as JSON.
-    pub value: Value,
-}
-
-impl ChangedField {
-    /// Its name in a sentence: `qk norm`.
-    pub fn name(&self) -> String {
-        self.field.replace('_', " ")
-    }
-}
-
-/// The fields in which one recipe differs from another; `None` where they differ in what is not written.
-pub fn changed_fields(from: &Recipe, to: &Recipe) -> Option<Vec<ChangedField>> {
-    let (before, after) = (fields(from)?, fields(to)?);
-    let differs = |(field, value): (String, Value)| {
-        (before.get(&field) != Some(&value)).then_some(ChangedField { field, value })
-    };
-    let found: Vec<ChangedField> = after.into_iter().filter_map(differs).collect();
-    let from = serde_json::to_value(from).ok()?;
-    (changed_recipe(&from, &found).ok()? == *to).then_some(found)
-}
-
-/// The recipe in JSON, with some fields changed.
-///
-/// # Errors
-/// If there is no such field, or it cannot have this value.
-pub(super) fn changed_recipe(recipe: &Value, changes: &[ChangedField]) -> Result<Recipe> {
-    let mut recipe = recipe.clone();
-    if let Value::Object(fields) = &mut recipe {
-        fields.extend(changes.iter().map(|change| (change.field.clone(), change.value.clone())));
-    }
-    Recipe::deserialize(&recipe)
-        .map_err(|error| Error::new(format!("this recipe cannot be followed: {error}")))
-}
-
-fn fields(recipe: &Recipe) -> Option<Map<String, Value>> {
-    match serde_json::to_value(recipe).ok()? {
-        Value::Object(fields) => Some(fields),
-        _ => None,
-    }
+/// The settings in which one recipe differs from another; `None` where they differ in an operation that attention does not have.
+pub fn changed_settings(from: &Recipe, to: &Recipe) -> Option<Vec<RecipeSetting>> {
+    let settings = || Change::between(from, to).into_iter().flat_map(Change::into_settings).collect();
+    (from.alteration == to.alteration).then(settings)
 }
 
 // The story of a page, told again of other numbers.
@@ -281,17 +241,9 @@ fn fields(recipe: &Recipe) -> Option<Map<String, Value>> {
 /// A story without its graph.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Told {
-    title: String,
-    source: Option<String>,
-    /// The steps; they name nodes by their position in the graph at the start.
-    steps: Vec<Step>,
-    notes: Vec<String>,
-    notes_told_by: Option<String>,
-    remarks: Vec<String>,
-    /// What the first step says of the given matrices.
-    first_notice: Option<String>,
-    full: bool,
-    digits: Digits,
+    /// Its steps name nodes by their position in the graph at the start.
+    #[serde(flatten)]
+    story: Story,
     headed: bool,
     skipped: usize,
     /// The node, row and column to look at first, from 0.
@@ -304,27 +256,16 @@ pub(super) struct Told {
 impl Told {
     /// The story of a page. It is told again after a change if a recipe built its graph, and it is not a part of that story.
     pub(super) fn of(page: &Page, convention: Convention) -> Told {
-        let story = page.story.clone();
-        let as_told = |told: Story| {
-            let shown = |story: &Story| -> Vec<(String, Vec<NodeId>)> {
-                let nodes = |step: &Step| step.shown.iter().flat_map(StepItem::nodes).collect();
-                story.steps.iter().map(|step| (step.text.clone(), nodes(step))).collect()
-            };
-            shown(&told) == shown(&story)
+        let story = &page.story;
+        let shown = |story: &Story| -> Vec<(String, Vec<NodeId>)> {
+            let nodes = |step: &Step| step.shown.iter().flat_map(StepItem::nodes).collect();
+            story.steps.iter().map(|step| (step.text.clone(), nodes(step))).collect()
         };
+        let again = || story::attend(&story.title, story.graph.clone(), convention, Vec::new()).unfolded();
         let begin = story.first_cell().map(|cell| (story.graph[cell.node].name.clone(), cell.row, cell.col));
-        let told = |graph: Graph| story::attend(&story.title, graph, convention, Vec::new()).unfolded();
         Told {
-            is_of_pipeline: story.recipe.is_some() && page.headed && as_told(told(story.graph.clone())),
-            first_notice: story.steps.first().and_then(|step| step.notice.clone()),
-            title: story.title,
-            source: story.source,
-            steps: story.steps,
-            notes: story.notes,
-            notes_told_by: story.notes_told_by,
-            remarks: story.remarks,
-            full: story.full,
-            digits: story.digits,
+            is_of_pipeline: story.recipe.is_some() && page.headed && shown(&again()) == shown(story),
+            story: Story { graph: Graph::default(), ..story.clone() },
             headed: page.headed,
             skipped: page.skipped,
             begin,
@@ -339,7 +280,7 @@ impl Told {
 
     /// The nodes that the steps show.
     pub(super) fn shown_nodes(&self) -> Vec<NodeId> {
-        self.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes).collect()
+        self.story.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes).collect()
     }
 
     /// # Errors
@@ -353,12 +294,12 @@ impl Told {
 
     /// The page of the graph as it is now; `start` is the graph that the steps are about.
     pub(super) fn page(&self, state: &State, start: &Graph, convention: Convention) -> Page {
-        let graph = state.graph().clone();
+        let (graph, at_start) = (state.graph().clone(), &self.story);
         let story = if self.is_of_pipeline {
-            let told = story::attend(&self.title, graph, convention, self.remarks.clone());
-            let mut told = Story { digits: self.digits, ..told.unfolded() };
+            let told = story::attend(&at_start.title, graph, convention, at_start.remarks.clone());
+            let mut told = Story { digits: at_start.digits, ..told.unfolded() };
             if let Some(step) = told.steps.first_mut().filter(|_| state.changes().is_nothing()) {
-                step.notice = self.first_notice.clone();
+                step.notice = at_start.steps.first().and_then(|step| step.notice.clone());
             }
             told
         } else {
@@ -368,16 +309,8 @@ impl Told {
                 shown: step.shown.iter().filter_map(|item| item.with_nodes(&same)).collect(),
                 ..step.clone()
             };
-            let steps = self.steps.iter().map(step).collect();
-            Story {
-                source: self.source.clone(),
-                notes: self.notes.clone(),
-                notes_told_by: self.notes_told_by.clone(),
-                remarks: self.remarks.clone(),
-                full: self.full,
-                digits: self.digits,
-                ..Story::of_steps(&self.title, graph, steps)
-            }
+            let steps = at_start.steps.iter().map(step).collect();
+            Story { steps, graph, ..at_start.clone() }
         };
         Page { headed: self.headed, skipped: self.skipped, ..Page::whole(story) }
     }
@@ -399,18 +332,17 @@ mod tests {
     fn a_what_if_is_the_fields_that_differ_and_gives_the_other_recipe() {
         let causal = Mask { causal: true, ..Mask::default() };
         let other = Recipe { temperature: 0.5, scale: Scale::None, mask: causal, ..Recipe::default() };
-        let fields = changed_fields(&Recipe::default(), &other).unwrap();
-        let names: Vec<&str> = fields.iter().map(|change| change.field.as_str()).collect();
+        let settings = changed_settings(&Recipe::default(), &other).unwrap();
+        let names: Vec<String> = settings.iter().map(RecipeSetting::name).collect();
         assert_eq!(names, ["scale", "temperature", "mask"]);
-        let from = serde_json::to_value(Recipe::default()).unwrap();
-        assert_eq!(changed_recipe(&from, &fields).unwrap(), other);
-        assert_eq!(changed_fields(&other, &other), Some(Vec::new()));
+        assert_eq!(RecipeSetting::put_into(&Recipe::default(), &settings).unwrap(), other);
+        assert_eq!(changed_settings(&other, &other), Some(Vec::new()));
     }
 
     #[test]
     fn a_field_that_no_recipe_has_is_refused() {
-        let wrong = ChangedField { field: "heat".into(), value: 1.into() };
-        let error = changed_recipe(&Value::Object(Map::new()), &[wrong]).unwrap_err();
+        let wrong = serde_json::from_str(r#"{ "field": "heat", "value": 1 }"#).unwrap();
+        let error = RecipeSetting::put_into(&Recipe::default(), &[wrong]).unwrap_err();
         assert!(error.to_string().contains("heat"), "{error}");
     }
 }

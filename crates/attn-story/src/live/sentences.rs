@@ -1,10 +1,10 @@
 //! Facts of a state in words.
 
-use super::opening::{ChangedField, changed_fields};
+use super::opening::changed_settings;
 use crate::attention::Mask;
 use crate::elementary;
 use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, Setting, Source, State};
-use crate::graph::recipes::{PositionKind, Scale};
+use crate::graph::recipes::{PositionKind, Scale, Setting as RecipeSetting};
 use crate::graph::{CellId, ChangedNumber, Factor, Node, Op, Stage, Step, address_of};
 
 use crate::render::number_alone;
@@ -180,8 +180,8 @@ pub fn changes(changes: &Changes, state: &State) -> String {
         Setting::Positions(_) => format!("positions: {}", setting(state, Knob::Positions)),
     }));
     if let (Some(recipe), Source::Attend(start)) = (changes.recipe.as_deref(), state.source()) {
-        let fields = changed_fields(&start.0, recipe).unwrap_or_default();
-        all.extend(fields.iter().map(ChangedField::name));
+        let settings = changed_settings(&start.0, recipe).unwrap_or_default();
+        all.extend(settings.iter().map(RecipeSetting::name));
     }
     if !changes.removed.is_empty() {
         let named = |place: &HeadPlace| match place.layer {

@@ -16,7 +16,7 @@ use crate::story::{ExplainedCell, Table};
 /// The inside of a story whose numbers are asked for their sources one by one, and can be changed.
 pub fn live(page: &Page, style: &Style) -> String {
     let pages = std::slice::from_ref(page);
-    let mut html = Html { is_live: true, ..Html::part(pages, style) };
+    let mut html = Html { is_live: true, ..Html::new(pages, style) };
     super::document::write_all(pages, style, &mut html)
 }
 
@@ -24,7 +24,6 @@ pub fn live(page: &Page, style: &Style) -> String {
 pub struct Html<'a> {
     pages: &'a [Page],
     style: &'a Style,
-    command: &'a str,
     /// The number of stories begun.
     begun: usize,
     sources: SourceFinder,
@@ -35,28 +34,17 @@ pub struct Html<'a> {
     in_step: bool,
     /// Whether it is a story that a page writes again after each change.
     is_live: bool,
-    /// Makes of the inside what is written. The program of a page has no use for whole pages, and so does not hold their styles and
-    /// scripts.
-    whole: fn(&mut Html<'a>, String) -> String,
     /// The data of each story that can compute for itself, as JSON.
     openings: &'a [String],
-    /// The program that they run, as text.
-    program: &'a str,
     text: String,
 }
 
 impl<'a> Html<'a> {
     /// For these stories; none where nothing but tables of words is written.
-    pub fn new(pages: &'a [Page], command: &'a str, style: &'a Style) -> Html<'a> {
-        Html { command, whole: Html::whole_page, ..Html::part(pages, style) }
-    }
-
-    /// What stands inside of a page.
-    pub fn part(pages: &'a [Page], style: &'a Style) -> Html<'a> {
+    pub fn new(pages: &'a [Page], style: &'a Style) -> Html<'a> {
         Html {
             pages,
             style,
-            command: "",
             begun: 0,
             sources: SourceFinder::default(),
             symbols: None,
@@ -64,16 +52,32 @@ impl<'a> Html<'a> {
             titles: 0,
             in_step: false,
             is_live: false,
-            whole: |_, inside| inside,
             openings: &[],
-            program: "",
             text: String::new(),
         }
     }
 
     /// For stories that compute for themselves: a page holds the data of each.
-    pub fn computing(self, openings: &'a [String], program: &'a str) -> Html<'a> {
-        Html { openings, program, ..self }
+    pub fn computing(self, openings: &'a [String]) -> Html<'a> {
+        Html { openings, ..self }
+    }
+
+    /// The page of a command with this inside, and with the program that stories run to compute for themselves.
+    pub fn page(self, inside: &str, command: &str, program: Option<&str>) -> String {
+        let command = format!("attn {command}");
+        let title = self.title.map_or(command.clone(), |title| format!("{title} · {command}"));
+        // A single headline is the page's own; several go below it.
+        let how = html_page::how(inside);
+        let main = match self.titles {
+            0 => format!("{how}{inside}"),
+            1 => {
+                let inside = inside.replacen("<h2>", "<h1>", 1);
+                inside.replacen("</h2>\n", &format!("</h1>\n{how}"), 1)
+            }
+            _ => format!("<h1>{}</h1>\n{how}{inside}", escaped(&command)),
+        };
+        let page = html_page::HtmlPage { title: &title, style: "", script: "", main: &main };
+        program.map_or_else(|| page.to_string(), |program| html_page::live_page(page, program))
     }
 
     fn end_step(&mut self) {
@@ -211,28 +215,7 @@ impl Markup for Html<'_> {
 
     fn finish(&mut self) -> String {
         self.end_story();
-        let inside = std::mem::take(&mut self.text);
-        (self.whole)(self, inside)
-    }
-}
-
-impl Html<'_> {
-    /// A page with this inside.
-    fn whole_page(&mut self, inside: String) -> String {
-        let command = format!("attn {}", self.command);
-        let title = self.title.take().map_or(command.clone(), |title| format!("{title} · {command}"));
-        // A single headline is the page's own; several go below it.
-        let how = html_page::how(&inside);
-        let main = match self.titles {
-            0 => format!("{how}{inside}"),
-            1 => {
-                let inside = inside.replacen("<h2>", "<h1>", 1);
-                inside.replacen("</h2>\n", &format!("</h1>\n{how}"), 1)
-            }
-            _ => format!("<h1>{}</h1>\n{how}{inside}", escaped(&command)),
-        };
-        let page = html_page::HtmlPage { title: &title, style: "", script: "", main: &main };
-        if self.openings.is_empty() { page.to_string() } else { html_page::live_page(page, self.program) }
+        std::mem::take(&mut self.text)
     }
 }
 
@@ -425,21 +408,18 @@ fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
     };
     let heads: String =
         view.cols.iter().map(|label| format!("<th scope=\"col\">{}</th>", escaped(label))).collect();
-    let mut out = format!(
-        "<div class=\"scroll\"><table class=\"matrix\"{place}>\n<thead><tr>{name}{heads}</tr></thead>\n<tbody>\n"
-    );
+    let mut rows = String::new();
     for (i, (label, cells)) in view.rows.iter().zip(&view.cells).enumerate() {
         let note = view.notes.get(i).filter(|note| !note.is_empty());
         let note = note.map_or(String::new(), |note| format!(" <small>{}</small>", escaped(note)));
-        out.push_str(&format!("<tr><th scope=\"row\">{}{note}</th>", escaped(label)));
+        rows.push_str(&format!("<tr><th scope=\"row\">{}{note}</th>", escaped(label)));
         for cell in cells {
             let (look, place, more) = (look(cell.shade), place_of(cell), more(cell));
-            out.push_str(&format!("<td{look}{place}{more}>{}</td>", text(cell)));
+            rows.push_str(&format!("<td{look}{place}{more}>{}</td>", text(cell)));
         }
-        out.push_str("</tr>\n");
+        rows.push_str("</tr>\n");
     }
-    out.push_str("</tbody>\n</table></div>\n");
-    out
+    table(&format!("class=\"matrix\"{place}"), &format!("{name}{heads}"), &rows)
 }
 
 /// The node whose rows and columns a table shows, and whether it shows them turned; `None` where each cell says it itself.
@@ -501,10 +481,17 @@ pub fn matrix_table(
     let head: String =
         (0..matrix.cols()).map(|j| format!("<th scope=\"col\">{}</th>", name(cols, j))).collect();
     let rows: String = (0..matrix.rows()).map(row).collect();
+    table(
+        &format!("class=\"matrix\">\n<caption>{}</caption", escaped(caption)),
+        &format!("<td></td>{head}"),
+        &rows,
+    )
+}
+
+/// A table of this head and these rows; `attributes` may have a caption behind them.
+fn table(attributes: &str, head: &str, rows: &str) -> String {
     format!(
-        "<div class=\"scroll\"><table class=\"matrix\">\n<caption>{}</caption>\n<thead><tr><td></td>{head}</tr></thead>\n\
-         <tbody>\n{rows}</tbody>\n</table></div>\n",
-        escaped(caption)
+        "<div class=\"scroll\"><table {attributes}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }
 
@@ -522,10 +509,7 @@ pub fn table_of_words(table: &Table) -> String {
         });
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     };
-    let rows: String = table.rows.iter().map(row).collect();
-    format!(
-        "<div class=\"scroll\"><table class=\"words\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+    self::table("class=\"words\"", &heads, &table.rows.iter().map(row).collect::<String>())
 }
 
 #[cfg(test)]

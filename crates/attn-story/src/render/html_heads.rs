@@ -122,7 +122,7 @@ impl ModelPage<'_> {
     /// The inside of the page, without the numbers of the heads.
     fn main(&self, detail: (Detail, usize), style: &Style) -> String {
         let section = |part: &(String, Table)| {
-            let inside = tables(std::slice::from_ref(part), &mut Html::part(&[], style));
+            let inside = tables(std::slice::from_ref(part), &mut Html::new(&[], style));
             format!("<section>\n{inside}</section>\n")
         };
         let inside = |parts: &[(String, Table)]| {

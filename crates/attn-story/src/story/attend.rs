@@ -3,9 +3,8 @@
 use super::backward;
 use super::look_at::look_at;
 use super::model::{Plane, Step, StepItem, Story};
-use super::sentence::{capitalised, in_convention, in_sentence};
-use crate::attention::{Pairing, RopeScaling, Rotation};
-use crate::graph::{self, BackwardSteps, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role, Stage};
+use super::sentence::{Facts, SENTENCES, Said, in_convention};
+use crate::graph::{self, BackwardSteps, Convention, Graph, Node, NodeId, Op, Origin, Role, Stage};
 use crate::matrix::Matrix;
 
 /// Attention, step by step. The sentences are true for any numbers.
@@ -27,7 +26,7 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
             continue;
         }
         let projects = node.inputs.iter().any(|&input| graph[input].step == Some(Role::WO.into()));
-        let (part, text) = told(node, heads, projects);
+        let Said { text, part, .. } = told(node, heads, projects);
         if last.as_ref() != Some(&part) {
             steps.push(Step::new(in_convention(&text, convention), Vec::new()));
             last = Some(part);
@@ -99,42 +98,12 @@ fn movement(graph: &Graph) -> Option<Step> {
     })
 }
 
-/// What takes one sentence: some parts have several nodes.
-#[derive(Debug, PartialEq)]
-pub(super) enum PipelinePart {
-    Projections,
-    Split(Role),
-    /// A step of one head, or of all.
-    Step(Stage, Option<usize>),
-    Output,
-    Residual,
-    NeverFormed,
-    Fused,
-    Altered,
-}
-
-/// The part of the pipeline that a computed node belongs to, and its sentence. Of `heads` that are never formed the first one is shown;
-/// `projects` is true for the projection of what the heads found.
-pub(super) fn told(node: &Node, heads: usize, projects: bool) -> (PipelinePart, String) {
-    const FUSED: &str = "There is no softmax of a whole row. A running maximum, a running sum and a running mixture of the values replace \
-                         it. LSE is the running maximum plus the logarithm of the running sum.";
-    const SINK: &str =
-        "the softmax over the keys and the sink. The sink keeps its share, so each row sums to less than 1.";
-    if node.is_never_formed() {
-        let text = "Scores and weights are computed for one block of keys at a time, used, and discarded.";
-        let text = match heads {
-            0 | 1 => text.to_string(),
-            2 => format!("{text} Head 1 stands for both."),
-            several => format!("{text} Head 1 stands for all {several}."),
-        };
-        return (PipelinePart::NeverFormed, text);
-    }
-    if node.step.is_none() && (node.name.ends_with("_altered") || node.name.contains("_part")) {
-        return (PipelinePart::Altered, "A step that attention does not have.".into());
-    }
+/// The sentence on a computed node. Of `heads` that are never formed the first one is shown; `projects` is true for the projection of
+/// what the heads found.
+pub(super) fn told(node: &Node, heads: usize, projects: bool) -> Said {
     let (stage, head) = match (node.step, &node.op) {
+        // The mix of the only head needs no joining.
         (Some(graph::Step { stage: Stage::Joined, head, .. }), op) if *op != Op::Concatenate => {
-            // The mix of the only head needs no joining.
             (Stage::Mixed, head)
         }
         (Some(graph::Step { stage, head, .. }), _) => (stage, head),
@@ -143,61 +112,20 @@ pub(super) fn told(node: &Node, heads: usize, projects: bool) -> (PipelinePart, 
         (None, Op::RepeatColumns(_)) => (Stage::Gate, None),
         (None, _) => (Stage::Projected, None),
     };
-    let text = match (stage, &node.op) {
-        (_, Op::Fused(_)) | (Stage::Lse, _) => return (PipelinePart::Fused, FUSED.into()),
-        (Stage::Role(role), _) if head.is_some() => {
-            let name = role.name();
-            let text = format!(
-                "{name} is split into heads: each head takes the same number of neighbouring columns."
-            );
-            return (PipelinePart::Split(role), text);
-        }
-        (Stage::Role(_), _) => {
-            return (PipelinePart::Projections, "Each token gets a query, a key and a value.".into());
-        }
-        (Stage::Output, Op::Add) if node.inputs.len() > 1 => {
-            let text = "The input is added: attention computes a change to it.";
-            return (PipelinePart::Residual, text.into());
-        }
-        (Stage::Scores, Op::Cosine) => "the cosine of every query with every key.".to_string(),
-        (Stage::Scores, _) => "the dot product of every query with every key.".to_string(),
-        (Stage::Scaled, op) => scaling(op),
-        (Stage::Biased, _) => "the bias is added to the scores.".to_string(),
-        (Stage::Tempered, _) => "the scores are divided by the temperature.".to_string(),
-        (Stage::Masked, _) => "scores that the mask hides become −∞.".to_string(),
-        (Stage::Weights, Op::SoftmaxWithSink { .. }) => SINK.to_string(),
-        (Stage::Weights, _) => {
-            "the softmax of each row: how much each query attends to each key.".to_string()
-        }
-        (Stage::Mixed, _) => "each row of weights mixes the values.".to_string(),
-        (Stage::Joined, _) => "the results of the heads are concatenated.".to_string(),
-        (stage, op) => match sentence_of_mechanism(stage, op) {
-            Some(text) => text,
-            None => {
-                let text = match op {
-                    Op::Product if projects => "The output projection: W_O mixes the results of the heads.",
-                    _ => "The result, one row for each query.",
-                };
-                return (PipelinePart::Output, text.into());
-            }
-        },
-    };
-    let text = match head {
-        None => capitalised(&text),
-        Some(head) => format!("Head {head}: {text}"),
-    };
-    (PipelinePart::Step(stage, head), text)
-}
-
-/// A sentence on the scaling of the scores, with the reason for the usual factor.
-fn scaling(op: &Op) -> String {
-    match op {
-        Op::Scale(Factor::InverseRoot(width)) => format!(
-            "divide by √{width}, the root of the width. The wider the vectors are, the larger the dot products get."
-        ),
-        Op::Scale(Factor::Number(number)) => format!("multiply the scores by {}.", in_sentence(*number, 6)),
-        _ => "the scores are scaled.".to_string(),
-    }
+    let mut facts = Facts::new(Some(stage), head);
+    facts.add_op(node);
+    let is_altered = node.step.is_none() && (node.name.ends_with("_altered") || node.name.contains("_part"));
+    let more = [
+        ("never-formed", node.is_never_formed()),
+        ("two-heads", heads == 2),
+        ("several-heads", heads > 2),
+        ("altered", is_altered),
+        ("several", node.inputs.len() > 1),
+        ("projects", projects),
+    ];
+    more.into_iter().filter(|(_, holds)| *holds).for_each(|(word, _)| facts.add(word, ""));
+    facts.add("heads", heads.to_string());
+    facts.said(&SENTENCES.attend)
 }
 
 // The story of words that are compared.
@@ -236,95 +164,4 @@ pub fn softmax(graph: Graph) -> Story {
     let columns = ["x", "x_tempered", "shifted", "powers", "A"].into_iter().filter_map(column).collect();
     let text = "Subtract the largest score: no weight changes, and no power overflows. Then take powers and divide by their sum.";
     Story::of_steps("Softmax", graph, vec![Step::new(text, vec![StepItem::Columns(columns)])])
-}
-
-// The sentences on the steps that today's models add.
-
-/// The sentence on a step of positions, of a norm of queries and keys, of a soft-cap or of a gate, without a capital; `None` for another
-/// step.
-fn sentence_of_mechanism(stage: Stage, op: &Op) -> Option<String> {
-    let text = match (stage, op) {
-        (Stage::PositionVectors, _) => "a vector for each position, of sines and cosines.",
-        (Stage::Positioned, _) => "the vectors of the positions are added to the tokens.",
-        (Stage::QueriesNormed, _) => {
-            "each query is divided by its root mean square, so that its length no longer counts."
-        }
-        (Stage::KeysNormed, _) => "each key is divided by its root mean square.",
-        (Stage::Frequencies, Op::Frequencies { width: 2, .. }) => {
-            "the angle by which the pair of columns turns from one position to the next, in radians."
-        }
-        (Stage::Frequencies, Op::Frequencies { width, .. }) => {
-            return Some(format!(
-                "the angles by which the {} pairs of columns turn from one position to the next, in radians. The first pair turns \
-                 fastest.",
-                width / 2
-            ));
-        }
-        (Stage::FrequenciesScaled, Op::ScaledFrequencies(scaling)) => return Some(scaled(scaling)),
-        (Stage::FrequenciesScaled, _) => {
-            "LongRoPE has a row of divisors for short texts, and one for long ones."
-        }
-        (Stage::QueriesRotated, Op::Rotary(Rotation { pairing, first, .. })) => {
-            let pairs = match pairing {
-                Pairing::Halves => "column p together with column p + w/2, for each pair p of w columns",
-                Pairing::Neighbours => "each two neighbouring columns together",
-            };
-            return Some(format!(
-                "each query is rotated by its position times F: {pairs}. Positions count from {first}."
-            ));
-        }
-        (Stage::KeysRotated, Op::Rotary(Rotation { first, .. })) => {
-            return Some(format!(
-                "each key is rotated in the same way, from position {first} on. A score then depends on the distance of the two."
-            ));
-        }
-        (Stage::QueriesRotated | Stage::KeysRotated, _) => "the rotated heads, side by side.",
-        (Stage::PositionBias, Op::Alibi(head, _)) => {
-            let slope = in_sentence(head.slope(), 6);
-            return Some(format!("a bias that grows with the distance, by a slope of {slope} in this head."));
-        }
-        (Stage::PositionBias, _) => {
-            "a bias for each distance, from the table. Distances that are far share a bucket."
-        }
-        (Stage::Capped, Op::SoftCap(cap)) => {
-            let cap = in_sentence(*cap, 6);
-            return Some(format!(
-                "the soft-cap keeps each score between −{cap} and {cap}. Small scores hardly change."
-            ));
-        }
-        (Stage::GateInput, _) => "the gate is computed from the tokens: X times W_g.",
-        (Stage::Gate, _) => "the sigmoid makes it a number between 0 and 1.",
-        (Stage::Gated, _) => "each number of the heads is multiplied by its gate.",
-        (Stage::Frequencies | Stage::Capped, _) => "a step of this model.",
-        _ => return None,
-    };
-    Some(text.to_string())
-}
-
-/// The sentence on a change of the frequencies.
-fn scaled(scaling: &RopeScaling) -> String {
-    match scaling {
-        RopeScaling::Linear { factor } => {
-            format!("every frequency is divided by {}: positions are squeezed.", in_sentence(*factor, 6))
-        }
-        RopeScaling::Dynamic { original, length, .. } if *length as f64 <= *original => {
-            "the text is not longer than the original context, so nothing changes.".into()
-        }
-        RopeScaling::Dynamic { .. } => {
-            "the text is longer than the original context. Slow pairs turn even more slowly, the first stays."
-                .into()
-        }
-        RopeScaling::Llama3 { .. } => {
-            "fast pairs are kept, slow ones divided by the factor, those between are blended.".into()
-        }
-        RopeScaling::Yarn(_) => format!(
-            "fast pairs are kept, slow ones divided by the factor, those between are blended. Sines and cosines are \
-             multiplied by {}.",
-            in_sentence(scaling.magnitude(), 6)
-        ),
-        RopeScaling::LongRope { .. } => format!(
-            "each pair has a divisor of its own. Sines and cosines are multiplied by {}.",
-            in_sentence(scaling.magnitude(), 6)
-        ),
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::look_at::look_at;
 use super::model::{Step, StepItem, Story};
-use super::sentence::{in_convention, in_sentence};
+use super::sentence::{Facts, SENTENCES, in_convention, in_sentence};
 use crate::graph::{
     self, CellId, Convention, Gradient, Gradients, Graph, NodeId, Op, Origin, Role, Stage, address_of,
 };
@@ -122,70 +122,20 @@ fn place(graph: &Graph, of: NodeId) -> (usize, usize) {
 /// The sentence on a gradient.
 fn sentence(graph: &Graph, gradient: &Gradient) -> String {
     let node = &graph[gradient.of];
-    let name = &graph[gradient.id].name;
-    let mut readers = graph.nodes().map(|(_, node)| node).filter(|node| node.inputs.contains(&gradient.of));
-    if readers.any(|reader| reader.op == Op::NegativeLogSoftmax) {
-        return "Back through the logarithm and the softmax at once: each number of O gets its probability, minus 1 if it is \
-                the target, over the number of rows that count. A row that does not count gets 0."
-            .to_string();
+    let (stage, head) = node.step.map_or((None, None), |step| (Some(step.stage), step.head));
+    let mut facts = Facts::new(stage, head);
+    let readers = || graph.nodes().map(|(_, node)| node).filter(|node| node.inputs.contains(&gradient.of));
+    facts.op = readers().next().map_or("", |reader| reader.op.name());
+    if readers().any(|reader| reader.op == Op::NegativeLogSoftmax) {
+        facts.add("to-loss", "");
     }
-    let Some(graph::Step { stage, head, .. }) = node.step else {
-        return format!("Back to {}.", node.name);
-    };
-    let start = |text: &str| match head {
-        None => text.to_string(),
-        Some(head) => format!("Head {head}: {}{}", text[..1].to_lowercase(), &text[1..]),
-    };
-    let d_o = head.map_or_else(|| "dO".to_string(), |head| format!("dO_{head}"));
-    let text = match stage {
-        Stage::Weights => {
-            return start(&format!(
-                "What each weight did to the result: {name} has the dot product of each row of {d_o} with each value."
-            ));
-        }
-        Stage::Loss => "Back through the mean to the loss of each target.",
-        _ if stage.is_scores() => return start(of_scores(graph, gradient)),
-        Stage::Role(role) if role.has_heads() && head.is_some() => {
-            "What each query, key and value of each head did."
-        }
-        Stage::Role(role) if role.has_heads() && graph.at(stage.of_head(Some(1))).is_some() => {
-            "What each query, key and value did. The gradients of the heads stand side by side."
-        }
-        Stage::Role(role) if role.has_heads() => "What each query, key and value did.",
-        Stage::QueriesRotated | Stage::KeysRotated => "What each rotated query and key did.",
-        Stage::QueriesNormed | Stage::KeysNormed => {
-            "What each normed query and key did. The norm takes away what would only change its length."
-        }
-        Stage::Role(role) if role.is_weights() => {
-            "What each weight matrix did: what it reads, transposed, times the gradient of what it makes."
-        }
-        Stage::Role(Role::X) => "What each token did: the sum over everything that reads X.",
-        Stage::Role(_) => "What the other given matrices did.",
-        Stage::Projected => "Back through the residual: a sum hands its gradient on as it is.",
-        Stage::Joined | Stage::Gated => "What each number of the joined heads did.",
-        Stage::Mixed => return start("The part of the gradient that belongs to this head."),
-        _ => return format!("Back to {}.", node.name),
-    };
-    text.to_string()
-}
-
-/// The sentence on the gradient of scores, by the step that reads them.
-fn of_scores(graph: &Graph, gradient: &Gradient) -> &'static str {
-    let reader = graph.nodes().map(|(_, node)| node).find(|node| node.inputs.contains(&gradient.of));
-    match reader.map(|node| &node.op) {
-        Some(Op::Softmax(..) | Op::SoftmaxWithSink { .. } | Op::UnguardedSoftmax(..)) => {
-            "Back through the softmax. Weights compete: the gradient of a score is its weight, times how far the gradient of that \
-             weight lies above the mean of its row. So each row sums to 0."
-        }
-        Some(Op::Mask(_)) => "Back through the mask: a hidden score did nothing, so its gradient is 0.",
-        Some(Op::SoftCap(_)) => {
-            "Back through the soft-cap: the closer a score is to the bound, the less it counts."
-        }
-        Some(Op::Temperature(_)) => "Back through the temperature: divided once more.",
-        Some(Op::Scale(_)) => "Back through the scale: the same factor once more.",
-        Some(Op::Add) => "Back through the bias: a sum hands its gradient on as it is.",
-        _ => "Back to the scores.",
+    if stage.is_some_and(|stage| graph.at(stage.of_head(Some(1))).is_some()) {
+        facts.add("apart", "");
     }
+    facts.add("node", &node.name);
+    facts.add("gradient", &graph[gradient.id].name);
+    facts.add("dO", head.map_or_else(|| "dO".to_string(), |head| format!("dO_{head}")));
+    facts.said(&SENTENCES.backward).text
 }
 
 /// The sentence on the number with the largest influence: among the weight matrices, or, without any, among all given matrices.

@@ -14,14 +14,15 @@ use crate::matrix::{Labels, Matrix};
 use crate::tensor::edges;
 use crate::text::nearest;
 
-/// A computation described step by step.
-#[derive(Clone, Debug)]
+/// A computation described step by step. A page holds its words as data, without its graph.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Story {
     /// The headline.
     pub title: String,
     /// The text and the section it follows, where it follows one.
     pub source: Option<String>,
     /// The computation.
+    #[serde(skip)]
     pub graph: Graph,
     /// The steps, in order.
     pub steps: Vec<Step>,
@@ -36,12 +37,16 @@ pub struct Story {
     /// The digits of numbers if the user does not choose them.
     pub digits: Digits,
     /// The part of large matrices that is shown.
+    #[serde(skip)]
     pub window: Window,
     /// The demo's claims about its numbers, and if they are true; the sentences themselves stand in the steps.
+    #[serde(skip)]
     pub claims: Vec<Claim>,
     /// The recipe that built the graph of its given matrices, where one did.
+    #[serde(skip)]
     pub recipe: Option<Recipe>,
     /// The address of the cell to look at first, where the author marked one.
+    #[serde(skip)]
     pub begin: Option<String>,
 }
 

@@ -3,7 +3,6 @@
 use super::attend::told;
 use super::look_at::look_at;
 use super::model::{Step, StepItem, Story};
-use super::sentence::capitalised;
 use crate::attention::key_value_head;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId, Role, Stage};
@@ -98,7 +97,7 @@ fn text(node: &Node, layer: usize, has_mlp: bool) -> String {
         "X_final" => "The result of the MLP is added: this is what the model's head reads.",
         _ if name.ends_with(".X") => "The result of the MLP is added: this is what the next layer reads.",
         _ if name.starts_with("O_removed") || name.starts_with("MLP_removed") => "This part is taken out.",
-        _ => return told(node, 0, false).1,
+        _ => return told(node, 0, false).text,
     };
     said.to_string()
 }
@@ -124,7 +123,11 @@ pub struct HeadStep {
 pub fn head_steps(graph: &Graph, layer: usize, heads: [usize; 2]) -> Result<Vec<HeadStep>> {
     let of_head = |head: usize| nodes(graph, ShownLayer { layer, head: Some(head), heads });
     let first = of_head(1);
-    let step = |&(id, stage): &(NodeId, Stage)| HeadStep { stage, text: said(&graph[id]), nodes: Vec::new() };
+    let step = |&(id, stage): &(NodeId, Stage)| HeadStep {
+        stage,
+        text: told(&graph[id], 0, false).of_any_head,
+        nodes: Vec::new(),
+    };
     let mut steps: Vec<HeadStep> = first.iter().map(step).collect();
     for head in 1..=heads[0] {
         let own = of_head(head);
@@ -147,13 +150,4 @@ fn nodes(graph: &Graph, shown: ShownLayer) -> Vec<(NodeId, Stage)> {
     let is_one = |node: &Node| !node.op.is_given() && shown.has(node) && shown.is_of_head(node);
     let nodes = graph.nodes().filter(|(_, node)| is_one(node) || is_mix(node));
     nodes.filter_map(|(id, node)| Some((id, node.step?.stage))).collect()
-}
-
-/// The sentence of a step, without the number of the head.
-fn said(node: &Node) -> String {
-    let text = told(node, 0, false).1;
-    match text.split_once(": ").filter(|(head, _)| head.starts_with("Head ")) {
-        Some((_, rest)) => capitalised(rest),
-        None => text,
-    }
 }

@@ -1,6 +1,14 @@
-//! Numbers in sentences, and sentences about rows.
+//! Numbers in sentences, sentences about rows, and the choice of the sentence on a step.
 
-use crate::graph::{Cells, Convention, Graph, Term, resolve};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::attention::RopeScaling;
+use crate::data_file;
+use crate::graph::{Cells, Convention, Graph, Node, Op, Role, Stage, Term, resolve};
 
 /// A cell is told with at most this many decimals.
 const MOST_PLACES: usize = 17;
@@ -74,6 +82,149 @@ pub(super) fn in_convention(sentence: &str, convention: Convention) -> String {
     sentence.split_inclusive(' ').map(turned).collect()
 }
 
+// The sentences of `sentences.toml`.
+
+/// A sentence, and what has to hold for it.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Sentence {
+    stage: String,
+    op: String,
+    when: String,
+    text: String,
+    part: String,
+}
+
+/// The sentences on steps, and those on gradients.
+pub(super) static SENTENCES: LazyLock<Sentences> =
+    LazyLock::new(|| data_file::read(include_str!("../../data/sentences.toml")));
+
+/// What the file has.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sentences {
+    pub attend: Vec<Sentence>,
+    pub backward: Vec<Sentence>,
+}
+
+/// What sentences can ask of a step, and say of it.
+#[derive(Default)]
+pub(super) struct Facts {
+    stage: String,
+    head: Option<usize>,
+    pub op: &'static str,
+    /// Words that hold of it, some with the text that they stand for.
+    words: BTreeMap<String, String>,
+}
+
+/// A sentence with its numbers.
+pub(super) struct Said {
+    /// The text, with the head that it is about.
+    pub text: String,
+    /// The text for any head.
+    pub of_any_head: String,
+    /// What neighbours that take one sentence have in common.
+    pub part: (String, Option<usize>),
+}
+
+impl Facts {
+    /// The facts of a node that stands for this stage, of this head: `of-head`, `role` and what kind of role it is, and `scores`.
+    pub(super) fn new(stage: Option<Stage>, head: Option<usize>) -> Facts {
+        let mut facts = Facts { head, ..Facts::default() };
+        if head.is_some() {
+            facts.add("of-head", "");
+        }
+        match stage {
+            Some(Stage::Role(role)) => {
+                facts.add("role", role.name());
+                let kinds = [
+                    ("for-heads", role.has_heads()),
+                    ("of-weights", role.is_weights()),
+                    ("tokens", role == Role::X),
+                ];
+                kinds.into_iter().filter(|(_, is)| *is).for_each(|(kind, _)| facts.add(kind, ""));
+            }
+            Some(stage) => {
+                let name = serde_json::to_value(stage).unwrap_or_default();
+                facts.stage = name.as_str().unwrap_or_default().to_string();
+                if stage.is_scores() {
+                    facts.add("scores", "");
+                }
+            }
+            None => {}
+        }
+        facts
+    }
+
+    /// A word that holds, and the text that it stands for.
+    pub(super) fn add(&mut self, word: &str, text: impl Into<String>) {
+        self.words.insert(word.to_string(), text.into());
+    }
+
+    /// The op of a node, with its parameters and what follows from them.
+    pub(super) fn add_op(&mut self, node: &Node) {
+        self.op = node.op.name();
+        self.add_value("", &node.op.params());
+        match &node.op {
+            Op::Frequencies { width, .. } if *width != 2 => self.add("pairs", (width / 2).to_string()),
+            Op::Alibi(head, _) => self.add("slope", in_sentence(head.slope(), 6)),
+            Op::ScaledFrequencies(scaling) => {
+                self.add("magnitude", in_sentence(scaling.magnitude(), 6));
+                if matches!(scaling, RopeScaling::Dynamic { original, length, .. } if *length as f64 <= *original)
+                {
+                    self.add("within", "");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The numbers in a value, by their names, and its words.
+    fn add_value(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| self.add_value(name, value)),
+            Value::Number(number) => self.add(name, in_sentence(number.as_f64().unwrap_or(f64::NAN), 6)),
+            Value::String(word) => self.add(word, ""),
+            _ => {}
+        }
+    }
+
+    /// The first of these sentences of which all holds.
+    pub(super) fn said(&self, sentences: &[Sentence]) -> Said {
+        let is_one = |names: &str, name: &str| names.is_empty() || names.split(' ').any(|one| one == name);
+        let holds = |sentence: &&Sentence| {
+            is_one(&sentence.stage, &self.stage)
+                && is_one(&sentence.op, self.op)
+                && sentence.when.split_whitespace().all(|word| self.words.contains_key(word))
+        };
+        let mut fitting = sentences.iter().filter(holds);
+        let (sentence, text) = fitting
+            .find_map(|sentence| Some((sentence, self.filled(&sentence.text)?)))
+            .expect("the last sentence of a list is one for every step");
+        let of_each = text.starts_with(char::is_lowercase);
+        let head = self.head.filter(|_| of_each);
+        let part = match &*sentence.part {
+            "" if of_each => &self.stage,
+            "" => &text,
+            part => part,
+        };
+        let (part, of_any_head) = ((part.to_string(), head), capitalised(&text));
+        let text = head.map_or_else(|| of_any_head.clone(), |head| format!("Head {head}: {text}"));
+        Said { text, of_any_head, part }
+    }
+
+    /// A text with its words in braces written out; `None` where one of them has no text.
+    fn filled(&self, text: &str) -> Option<String> {
+        let mut parts = text.split('{');
+        let mut out = parts.next()?.to_string();
+        for part in parts {
+            let (word, rest) = part.split_once('}')?;
+            out.extend([self.words.get(word)?.as_str(), rest]);
+        }
+        Some(out)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +242,14 @@ mod tests {
     fn sentences_take_their_numbers_from_the_graph() {
         let filled = fill(&graph(), "bat gives {A[bat,1]:2}, then {A[1,2]}, {A[2,1]} and {A[cave,2]:3}");
         assert_eq!(filled.unwrap(), "bat gives 0.57, then −0.5, −∞ and 2");
+    }
+
+    #[test]
+    fn each_list_of_sentences_ends_with_one_for_every_step() {
+        let mut facts = Facts::new(None, None);
+        facts.add("node", "X");
+        assert_eq!(facts.said(&SENTENCES.attend).text, "The result, one row for each query.");
+        assert_eq!(facts.said(&SENTENCES.backward).text, "Back to X.");
     }
 
     #[test]

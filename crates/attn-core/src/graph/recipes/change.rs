@@ -32,9 +32,11 @@ pub enum Change {
 }
 
 /// Another value of one setting.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Setting {
     /// The path of the setting in the recipe's serde form: `positions.kind.rotary.base`.
+    #[serde(rename = "field")]
     path: String,
     /// The value, as serde reads it.
     value: Value,
@@ -67,6 +69,11 @@ impl Change {
         let altered = to.alteration.filter(|_| to.alteration != from.alteration);
         changes.extend(altered.map(Change::Alteration));
         changes
+    }
+
+    /// The settings that it changes.
+    pub fn into_settings(self) -> Vec<Setting> {
+        if let Change::Settings(settings) = self { settings } else { Vec::new() }
     }
 
     /// The paths of the settings that it changes.
@@ -138,6 +145,22 @@ impl Change {
 }
 
 impl Setting {
+    /// Its name in a sentence: `qk norm`.
+    pub fn name(&self) -> String {
+        self.path.replace('_', " ")
+    }
+
+    /// The recipe with these settings.
+    ///
+    /// # Errors
+    /// Those of [`Change::settings`].
+    pub fn put_into(recipe: &Recipe, settings: &[Setting]) -> Result<Recipe> {
+        let named = settings.iter().map(|setting| (setting.path.clone(), setting.value.clone()));
+        let mut recipe = recipe.clone();
+        Change::put_all(&[Change::settings(named.collect(), &recipe)?], &mut recipe);
+        Ok(recipe)
+    }
+
     /// The setting with this value, which is put into the tree, too.
     fn read(path: &str, value: &Value, recipe: &mut Value) -> Result<Setting> {
         let (path, place) = found(recipe, path)?;
