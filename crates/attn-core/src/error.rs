@@ -93,24 +93,31 @@ impl Error {
         Error::Unusable(Box::new(Problem { kind, what: what.into(), place: None, help: None }))
     }
 
-    /// This error at a place. A place that is already set is kept, because it is nearer to the cause.
-    pub fn at(mut self, place: Place) -> Error {
+    /// This error with its problem changed; a failure of the output has none.
+    fn changed(mut self, change: impl FnOnce(&mut Problem)) -> Error {
         if let Error::Unusable(problem) = &mut self {
-            problem.place.get_or_insert(place);
+            change(problem);
         }
         self
     }
 
+    /// This error at a place. A place that is already set is kept, because it is nearer to the cause.
+    pub fn at(self, place: Place) -> Error {
+        self.changed(|problem| {
+            problem.place.get_or_insert(place);
+        })
+    }
+
     /// This error at a place of a text; what it is about, such as a node, goes into the sentence.
     #[must_use]
-    pub fn within(mut self, place: Place) -> Error {
-        if let Error::Unusable(problem) = &mut self
-            && !matches!(problem.place, Some(Place::Text(..)))
-            && let Some(about) = problem.place.replace(place)
-        {
-            problem.what = format!("{about}: {}", problem.what);
-        }
-        self
+    pub fn within(self, place: Place) -> Error {
+        self.changed(|problem| {
+            if !matches!(problem.place, Some(Place::Text(..)))
+                && let Some(about) = problem.place.replace(place)
+            {
+                problem.what = format!("{about}: {}", problem.what);
+            }
+        })
     }
 
     /// This error in the named file or argument.
@@ -119,39 +126,27 @@ impl Error {
     }
 
     /// This error with a remedy. The first remedy given is kept.
-    pub fn help(mut self, help: impl Into<String>) -> Error {
-        if let Error::Unusable(problem) = &mut self {
+    pub fn help(self, help: impl Into<String>) -> Error {
+        self.changed(|problem| {
             problem.help.get_or_insert(help.into());
-        }
-        self
+        })
     }
 
     /// This error with another remedy.
-    pub fn with_help(mut self, help: String) -> Error {
-        if let Error::Unusable(problem) = &mut self {
-            problem.help = Some(help);
-        }
-        self
+    pub fn with_help(self, help: String) -> Error {
+        self.changed(|problem| problem.help = Some(help))
     }
 
     /// This error with one more line of remedy.
-    pub fn and_help(mut self, more: &str) -> Error {
-        if let Error::Unusable(problem) = &mut self {
-            problem.help = Some(match problem.help.take() {
-                Some(help) => format!("{help}\n  {more}"),
-                None => more.to_string(),
-            });
-        }
-        self
+    pub fn and_help(self, more: &str) -> Error {
+        let with_more = |help: Option<String>| help.map_or(more.into(), |help| format!("{help}\n  {more}"));
+        self.changed(|problem| problem.help = Some(with_more(problem.help.take())))
     }
 
     /// This error with its remedy in other words, where it has one.
     #[must_use]
-    pub fn map_help(mut self, change: impl FnOnce(String) -> String) -> Error {
-        if let Error::Unusable(problem) = &mut self {
-            problem.help = problem.help.take().map(change);
-        }
-        self
+    pub fn map_help(self, change: impl FnOnce(String) -> String) -> Error {
+        self.changed(|problem| problem.help = problem.help.take().map(change))
     }
 
     /// What is wrong and what to do, in one line.
@@ -168,15 +163,10 @@ impl Error {
     }
 
     /// This error with another kind.
-    pub fn of_kind(mut self, kind: ErrorKind) -> Error {
-        if let Error::Unusable(problem) = &mut self {
-            problem.kind = kind;
-        }
-        self
+    pub fn of_kind(self, kind: ErrorKind) -> Error {
+        self.changed(|problem| problem.kind = kind)
     }
-}
 
-impl Error {
     /// The error of this crate that an error of reading or writing carries, such as one about memory.
     pub fn carried_by(error: &io::Error) -> Option<Error> {
         match error.get_ref()?.downcast_ref::<Error>()? {

@@ -132,11 +132,6 @@ impl Matrix {
         self.with_col_labels(Some(labels(names)))
     }
 
-    /// This matrix with the labels of `other`, where they fit.
-    pub fn labelled_like(self, other: &Matrix) -> Matrix {
-        self.labelled_by(other.row_labels(), other.col_labels())
-    }
-
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.values.nrows()

@@ -175,43 +175,38 @@ impl RopeScaling {
     /// # Errors
     /// If one of them is out of its range.
     pub fn check(&self) -> Result<()> {
-        let above = |what: &str, number: f64, limit: f64| {
-            if number > limit && number.is_finite() {
-                Ok(())
-            } else {
-                Err(Error::new(format!(
-                    "the {what} of the rope scaling {} is {number}, but it must be a number above {limit}",
-                    self.name()
-                )))
-            }
+        // Each number, and the limit that it must be above.
+        let limits: &[(&str, f64, f64)] = match *self {
+            RopeScaling::Linear { factor } => &[("factor", factor, 0.0)],
+            RopeScaling::Dynamic { factor, original, .. } => &[
+                ("original length", original, 0.0),
+                ("factor", factor, if factor >= 1.0 { 0.0 } else { 1.0 }),
+            ],
+            RopeScaling::Llama3 { factor, low, high, original } => &[
+                ("factor", factor, 0.0),
+                ("low factor", low, 0.0),
+                ("high factor", high, low),
+                ("original length", original, 0.0),
+            ],
+            RopeScaling::Yarn(Yarn { factor, original, fast, slow, attention, .. }) => &[
+                ("factor", factor, 0.0),
+                ("slow number of turns", slow, 0.0),
+                ("fast number of turns", fast, if fast == slow { 0.0 } else { slow }),
+                ("attention factor", attention.unwrap_or(1.0), 0.0),
+                ("original length", original, 0.0),
+            ],
+            RopeScaling::LongRope { factor, original, attention } => &[
+                ("factor", factor, 0.0),
+                ("attention factor", attention.unwrap_or(1.0), 0.0),
+                ("original length", original, 1.0),
+            ],
         };
-        match *self {
-            RopeScaling::Linear { factor } => above("factor", factor, 0.0),
-            RopeScaling::Dynamic { factor, original, .. } => {
-                above("original length", original, 0.0)?;
-                if factor >= 1.0 { above("factor", factor, 0.0) } else { above("factor", factor, 1.0) }
-            }
-            RopeScaling::Llama3 { factor, low, high, original } => {
-                above("factor", factor, 0.0)?;
-                above("low factor", low, 0.0)?;
-                above("high factor", high, low)?;
-                above("original length", original, 0.0)
-            }
-            RopeScaling::Yarn(Yarn { factor, original, fast, slow, attention, .. }) => {
-                above("factor", factor, 0.0)?;
-                above("slow number of turns", slow, 0.0)?;
-                if fast != slow {
-                    above("fast number of turns", fast, slow)?;
-                }
-                above("attention factor", attention.unwrap_or(1.0), 0.0)?;
-                above("original length", original, 0.0)
-            }
-            RopeScaling::LongRope { factor, original, attention } => {
-                above("factor", factor, 0.0)?;
-                above("attention factor", attention.unwrap_or(1.0), 0.0)?;
-                above("original length", original, 1.0)
-            }
-        }
+        let is_wrong = |(_, number, limit): &&(&str, f64, f64)| !(number > limit && number.is_finite());
+        let Some((what, number, limit)) = limits.iter().find(is_wrong) else { return Ok(()) };
+        let name = self.name();
+        Err(Error::new(format!(
+            "the {what} of the rope scaling {name} is {number}, but it must be a number above {limit}"
+        )))
     }
 }
 

@@ -26,12 +26,20 @@ impl Op {
         }
         let shapes: Vec<Shape> = inputs.iter().map(|input| input.shape()).collect();
         self.check_numbers(inputs)?;
-        let result = self.shape(&shapes).map_err(|why| why.unwrap_or_else(|| self.does_not_fit(&shapes)))?;
+        let result = self.shape_of(&shapes)?;
         let value = self.rule(&AllCells { inputs, result }).ok_or_else(|| {
             Error::new(format!("`{}` is recorded with its value and not computed from it", self.name()))
         })?;
         let (rows, cols) = self.names(inputs);
         Ok(value.with_row_labels(rows).with_col_labels(cols))
+    }
+
+    /// The shape of the result for inputs of these shapes.
+    ///
+    /// # Errors
+    /// If they do not fit.
+    pub(super) fn shape_of(&self, inputs: &[Shape]) -> Result<Shape> {
+        self.shape(inputs).map_err(|why| why.unwrap_or_else(|| self.does_not_fit(inputs)))
     }
 
     /// Returns true if the op reads weights in place, wherever they are and whatever their type is.

@@ -25,6 +25,7 @@ mod warnings;
 #[cfg(test)]
 mod values_tests;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Index;
 use std::sync::Arc;
@@ -55,6 +56,9 @@ pub use term::{Bindings, CellId, Notation, PlainSymbols, Rounding, Symbols, Term
 /// At most this many numbers are recorded in one graph (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
 
+/// At most this many steps are recorded without numbers: the rest of such a graph would say no more.
+const MOST_SKETCHED: usize = 100_000;
+
 /// A computation: nodes in the order of computing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
@@ -73,6 +77,8 @@ pub struct Graph {
     layer: Option<usize>,
     /// The numbers that steps are computed in.
     precision: Precision,
+    /// True if steps are recorded as never formed: they have a shape and no numbers.
+    shapes_alone: bool,
     /// True if it has the weights of a model.
     is_of_model: bool,
     /// The limit of the numbers recorded, where it is not [`MAX_CELLS`].
@@ -122,6 +128,9 @@ impl Graph {
     pub fn given(&mut self, name: &str, numbers: impl Into<Tensor>, origin: Origin) -> Result<NodeId> {
         let tensor: Tensor = numbers.into();
         let Shape { rows, cols } = tensor.shape();
+        if self.shapes_alone {
+            return self.never_formed(name, Op::Given(origin), &[], tensor.shape());
+        }
         self.room_for(rows.saturating_mul(cols)).map_err(|error| error.in_source(name))?;
         let matrix = tensor.into_matrix().map_err(|error| error.in_source(name))?;
         let matrix = self.with_changed_numbers(name, matrix.into())?;
@@ -144,6 +153,9 @@ impl Graph {
             return self.given(name, tensor, origin);
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&id| self[id].shape()).collect();
+        if self.shapes_alone {
+            return self.sketched(name, op, inputs, &shapes);
+        }
         let value = op
             .check(op.name())
             .and_then(|()| op.arity().check(&op, inputs.len()))
@@ -163,6 +175,16 @@ impl Graph {
     /// If the name is taken.
     pub fn never_formed(&mut self, name: &str, op: Op, inputs: &[NodeId], shape: Shape) -> Result<NodeId> {
         self.push(name, op, inputs, Value::NeverFormed(shape))
+    }
+
+    /// Records a step with the shape that its inputs give it, and no numbers.
+    fn sketched(&mut self, name: &str, op: Op, inputs: &[NodeId], shapes: &[Shape]) -> Result<NodeId> {
+        if self.nodes.len() >= MOST_SKETCHED {
+            return Err(Error::new("there are too many steps"));
+        }
+        op.arity().check(&op, inputs.len())?;
+        let shape = op.shape_of(shapes)?;
+        self.never_formed(name, op, inputs, shape)
     }
 
     /// Records numbers of the fast path in their own type, given or computed by the fused kernel.
@@ -483,6 +505,21 @@ impl Graph {
         Graph { precision, ..self }
     }
 
+    /// This graph, in which steps have a shape and no numbers.
+    pub(crate) fn with_shapes_alone(self) -> Graph {
+        Graph { shapes_alone: true, ..self }
+    }
+
+    /// Whether steps are computed, and not recorded with their shapes alone.
+    pub(crate) fn forms_steps(&self) -> bool {
+        !self.shapes_alone
+    }
+
+    /// Records steps with their shapes alone from now on, or computes them again.
+    pub(crate) fn form_steps(&mut self, forms: bool) {
+        self.shapes_alone = !forms;
+    }
+
     /// The numbers that its steps are computed in.
     pub fn precision(&self) -> Precision {
         self.precision
@@ -557,24 +594,13 @@ impl Graph {
 // A graph as it is shown: labels and other text from outside have escapes for invisible characters.
 
 impl Graph {
-    /// Returns true if all its texts consist of visible characters.
-    pub fn is_visible(&self) -> bool {
-        let is_seen = |text: &String| hidden(text).next().is_none();
-        let are_seen = |labels: Option<&Labels>| labels.is_none_or(|labels| labels.iter().all(is_seen));
-        self.warnings.iter().all(is_seen)
-            && self.nodes.iter().all(|node| {
-                let (rows, cols) = node.labels();
-                let Node { name, label, collects, op, .. } = node;
-                [name].into_iter().chain(label).chain(collects).all(is_seen)
-                    && !matches!(op, Op::Given(origin) if !is_origin_seen(origin))
-                    && are_seen(rows)
-                    && are_seen(cols)
-            })
-    }
-
     /// This graph with invisible characters escaped.
     pub fn made_visible(mut self) -> Graph {
-        let show = |text: &mut String| *text = visible(text).into_owned();
+        let show = |text: &mut String| {
+            if let Cow::Owned(shown) = visible(text) {
+                *text = shown;
+            }
+        };
         let vocabulary = self.vocabulary.as_ref().map(|own| (own.clone(), visible_labels(own)));
         let shown = |labels: Option<&Labels>| match (labels?, &vocabulary) {
             // What is shared stays shared: a vocabulary is long.
@@ -584,32 +610,25 @@ impl Graph {
         self.vocabulary = vocabulary.as_ref().map(|(_, shown)| shown.clone());
         self.warnings.iter_mut().for_each(show);
         for node in &mut self.nodes {
-            let (shape, (rows, cols)) = (node.shape(), node.labels());
+            let (rows, cols) = node.labels();
             let (rows, cols) = (shown(rows), shown(cols));
             [&mut node.name].into_iter().chain(&mut node.label).chain(&mut node.collects).for_each(show);
             if let Op::Given(origin) = &mut node.op {
                 show_origin(origin);
             }
-            let value = std::mem::replace(&mut node.value, Value::NeverFormed(shape));
-            node.value = match value {
-                Value::Formed(tensor) => Value::Formed(tensor.labelled(rows, cols)),
-                never => never,
-            };
+            if let Value::Formed(tensor) = &mut node.value {
+                *tensor = tensor.clone().labelled(rows, cols);
+            }
         }
         self
     }
 }
 
 fn visible_labels(labels: &Labels) -> Labels {
-    labels.iter().map(|label| visible(label).into_owned()).collect()
-}
-
-fn is_origin_seen(origin: &Origin) -> bool {
-    match origin {
-        Origin::User(source) => hidden(source).next().is_none(),
-        Origin::Rows(rows) => rows.iter().all(is_origin_seen),
-        _ => true,
+    if labels.iter().all(|label| hidden(label).next().is_none()) {
+        return labels.clone();
     }
+    labels.iter().map(|label| visible(label).into_owned()).collect()
 }
 
 fn show_origin(origin: &mut Origin) {

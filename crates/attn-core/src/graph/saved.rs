@@ -76,16 +76,13 @@ pub fn read(document: &Value) -> Result<Vec<SavedGraph>> {
 
 /// The version of a document of this schema.
 fn version_of(document: &Value) -> Result<u64> {
-    match document.get("schema") {
-        Some(Value::String(schema)) if schema == SCHEMA => {}
-        Some(Value::String(schema)) => {
-            return Err(Error::new(format!("unknown schema `{}`", clip(schema)))
-                .help(format!("give a file of the schema `{SCHEMA}`, as --format json writes it")));
-        }
-        _ => {
-            return Err(Error::new("this is no saved computation: it has no `schema`")
-                .help(format!("give a file of the schema `{SCHEMA}`, as --format json writes it")));
-        }
+    let schema = document.get("schema").and_then(Value::as_str);
+    if schema != Some(SCHEMA) {
+        return Err(Error::new(match schema {
+            Some(other) => format!("unknown schema `{}`", clip(other)),
+            None => "this is no saved computation: it has no `schema`".into(),
+        })
+        .help(format!("give a file of the schema `{SCHEMA}`, as --format json writes it")));
     }
     match document.get("version").and_then(Value::as_u64) {
         Some(version @ 1..=VERSION) => Ok(version),
@@ -238,17 +235,6 @@ struct Fields {
     never_formed: bool,
 }
 
-/// Where the numbers of a node are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Numbers {
-    /// In the file.
-    Here,
-    /// They were too many for it.
-    LeftOut,
-    /// Nowhere.
-    NeverFormed,
-}
-
 /// A node of a file, each part of it checked for itself.
 struct Entry {
     /// The node without its inputs; given numbers where the version of the file does not have the parameters of its op.
@@ -256,7 +242,8 @@ struct Entry {
     has_op: bool,
     /// The names of its inputs.
     inputs: Vec<String>,
-    numbers: Numbers,
+    /// True if its numbers were too many for the file.
+    is_left_out: bool,
 }
 
 impl Entry {
@@ -291,23 +278,20 @@ impl Entry {
         }
         let (rows, cols) = (labels("row", rows, shape.rows)?, labels("column", cols, shape.cols)?);
         let values = json.get("values").filter(|values| !values.is_null());
-        let (numbers, value) = match values {
-            Some(values) if !never_formed => {
-                let numbers = tensor(values, shape, dtype.as_deref())?;
-                (Numbers::Here, NodeValue::Formed(numbers.labelled(rows, cols)))
-            }
-            _ => {
+        let value = match values.filter(|_| !never_formed) {
+            Some(values) => NodeValue::Formed(tensor(values, shape, dtype.as_deref())?.labelled(rows, cols)),
+            None => {
                 let cells = (shape.rows as u64).checked_mul(shape.cols as u64);
                 if cells.is_none_or(|cells| cells > MOST_CELLS) {
                     return Err(Error::new(format!("a {shape} matrix is larger than any that can be")));
                 }
-                let numbers = if never_formed { Numbers::NeverFormed } else { Numbers::LeftOut };
-                (numbers, NodeValue::NeverFormed(shape))
+                NodeValue::NeverFormed(shape)
             }
         };
+        let is_left_out = !never_formed && matches!(value, NodeValue::NeverFormed(_));
         let (has_op, op) = (op.is_some(), op.unwrap_or(Op::Given(Origin::Saved)));
         let node = Node { name, op, inputs: Vec::new(), value, step, label, collects };
-        Ok(Entry { node, has_op, inputs, numbers })
+        Ok(Entry { node, has_op, inputs, is_left_out })
     }
 }
 
@@ -415,14 +399,12 @@ fn reason(entries: &[Entry], places: &HashMap<String, usize>, version: u64) -> O
         let input = entry.inputs.iter().find(|input| !places.contains_key(*input))?;
         Some(Reason::MissingInput { node: entry.node.name.clone(), input: input.clone() })
     });
-    let is_fused = || entries.iter().any(|entry| matches!(entry.node.op, Op::Fused(_)));
-    let without = |numbers: Numbers| {
-        entries.iter().find(|entry| entry.numbers == numbers).map(|entry| entry.node.name.clone())
-    };
+    let named =
+        |is: fn(&Entry) -> bool| entries.iter().find(|entry| is(entry)).map(|entry| entry.node.name.clone());
     missing
-        .or_else(|| is_fused().then_some(Reason::Fused))
-        .or_else(|| without(Numbers::LeftOut).map(Reason::LeftOut))
-        .or_else(|| without(Numbers::NeverFormed).map(Reason::NeverFormed))
+        .or_else(|| named(|entry| matches!(entry.node.op, Op::Fused(_))).map(|_| Reason::Fused))
+        .or_else(|| named(|entry| entry.is_left_out).map(Reason::LeftOut))
+        .or_else(|| named(|entry| entry.node.is_never_formed()).map(Reason::NeverFormed))
 }
 
 /// A node of the graph. Where its op or its inputs are not known, its numbers stand as given.

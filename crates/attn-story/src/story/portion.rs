@@ -151,9 +151,7 @@ fn first_sentence(text: &str) -> &str {
 impl Story {
     /// This story with invisible characters escaped.
     pub fn made_visible(mut self) -> Story {
-        if !self.graph.is_visible() {
-            self.graph = self.graph.made_visible();
-        }
+        self.graph = self.graph.made_visible();
         let head = [&mut self.title]
             .into_iter()
             .chain(&mut self.source)

@@ -139,20 +139,20 @@ impl<'g> Backward<'g> {
 
     /// A number for each row (or column, or for all cells), in every cell that it belongs to, in the shape of `like`.
     pub fn spread(&mut self, what: &str, axis: Axis, numbers: NodeId, like: NodeId) -> Result<NodeId> {
-        let Shape { rows, cols } = self.shape(like);
-        let id = match axis {
-            Axis::Rows => self.part(what, Op::RepeatColumns(cols), &[numbers])?,
-            Axis::Columns => {
-                let ones = self.ones(rows, 1)?;
-                self.part(what, Op::Product, &[ones, numbers])?
-            }
-            Axis::Whole => {
-                let ones = self.ones(rows, cols)?;
-                self.part(what, Op::Times, &[ones, numbers])?
-            }
-        };
+        let (op, inputs) = self.repeated(axis, numbers, like)?;
+        let id = self.part(what, op, &inputs)?;
         self.graph.name_lines_as(id, like);
         Ok(id)
+    }
+
+    /// The step that does so.
+    pub fn repeated(&mut self, axis: Axis, numbers: NodeId, like: NodeId) -> Result<(Op, Vec<NodeId>)> {
+        let Shape { rows, cols } = self.shape(like);
+        Ok(match axis {
+            Axis::Rows => (Op::RepeatColumns(cols), vec![numbers]),
+            Axis::Columns => (Op::Product, vec![self.ones(rows, 1)?, numbers]),
+            Axis::Whole => (Op::Times, vec![self.ones(rows, cols)?, numbers]),
+        })
     }
 
     /// 1 where a number of `numbers` is 0 (or is not 0), and 0 elsewhere.

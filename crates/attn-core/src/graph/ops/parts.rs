@@ -163,62 +163,59 @@ pub fn sort_rows<R: Request, A: Ask<R>>(op: A, order: Order) -> A {
 
 /// All inputs side by side.
 pub fn concatenate<R: Request, A: Ask<R>>(op: A) -> A {
-    op.rule(|of: &R| {
-        let widths: Vec<usize> = (0..of.inputs()).map(|input| of.shape(input).cols).collect();
-        of.cells(|i, j| {
-            let (input, j) = place_in(&widths, j);
-            of.at(input, i, j)
-        })
-    })
-    .inputs_from(1, None)
-    .shape(|inputs| {
-        let a = inputs[0];
-        let shape = Shape { cols: inputs.iter().map(|input| input.cols).sum(), ..a };
-        let other = inputs.iter().find(|input| input.rows != a.rows).unwrap_or(&a);
-        fit!(
-            other.rows == a.rows,
-            shape,
-            "a {other} matrix and a {a} matrix cannot stand side by side: they have different numbers of rows"
-        )
-    })
-    .names(|inputs| (rows_of(inputs[0]), joined(inputs, Matrix::col_labels)))
-    .equation(|w| format!("[{}]", w.joined(if w.convention == Convention::Rows { " | " } else { " ; " })))
-    // The columns that an input has in the whole.
-    .back(|step, input| {
-        let start = (0..input).map(|at| step.shape(step.input(at)).cols).sum();
-        let count = step.shape(step.input(input)).cols;
-        step.finish(Op::Columns { start, count }, &[step.dy])
-    })
+    put_together(op, false).names(|inputs| (rows_of(inputs[0]), joined(inputs, Matrix::col_labels)))
 }
 
 /// All inputs on top of each other; the rows keep their own names unless new ones are given.
 pub fn stack<R: Request, A: Ask<R>>(op: A, names: Option<&Labels>) -> A {
+    put_together(op, true).names(|inputs| {
+        let rows: usize = inputs.iter().map(|input| input.rows()).sum();
+        let own = names.filter(|names| names.len() == rows).cloned();
+        (own.or_else(|| joined(inputs, Matrix::row_labels)), cols_of(inputs[0]))
+    })
+}
+
+/// All inputs on top of each other, or side by side.
+fn put_together<R: Request, A: Ask<R>>(op: A, by_rows: bool) -> A {
+    // The sides that add up, and those that have to be the same.
+    let sides = |shape: Shape| if by_rows { (shape.rows, shape.cols) } else { (shape.cols, shape.rows) };
     op.rule(|of: &R| {
-        let heights: Vec<usize> = (0..of.inputs()).map(|input| of.shape(input).rows).collect();
+        let lengths: Vec<usize> = (0..of.inputs()).map(|input| sides(of.shape(input)).0).collect();
         of.cells(|i, j| {
-            let (input, i) = place_in(&heights, i);
-            of.at(input, i, j)
+            let (input, at) = place_in(&lengths, if by_rows { i } else { j });
+            if by_rows { of.at(input, at, j) } else { of.at(input, i, at) }
         })
     })
     .inputs_from(1, None)
     .shape(|inputs| {
         let a = inputs[0];
-        let shape = Shape { rows: inputs.iter().map(|input| input.rows).sum(), ..a };
-        let other = inputs.iter().find(|input| input.cols != a.cols).unwrap_or(&a);
-        let fits = other.cols == a.cols;
-        fit!(fits, shape, "a {other} matrix cannot stand below a {a} one: the numbers of columns differ")
+        let whole = inputs.iter().map(|input| sides(*input).0).sum();
+        let other = inputs.iter().find(|input| sides(**input).1 != sides(a).1).unwrap_or(&a);
+        let fits = sides(*other).1 == sides(a).1;
+        if by_rows {
+            let shape = Shape { rows: whole, ..a };
+            return fit!(
+                fits,
+                shape,
+                "a {other} matrix cannot stand below a {a} one: the numbers of columns differ"
+            );
+        }
+        fit!(
+            fits,
+            Shape { cols: whole, ..a },
+            "a {other} matrix and a {a} matrix cannot stand side by side: they have different numbers of rows"
+        )
     })
-    .names(|inputs| {
-        let rows: usize = inputs.iter().map(|input| input.rows()).sum();
-        let own = names.filter(|names| names.len() == rows).cloned();
-        (own.or_else(|| joined(inputs, Matrix::row_labels)), cols_of(inputs[0]))
+    .equation(|w| {
+        let is_below = by_rows == (w.convention == Convention::Rows);
+        format!("[{}]", w.joined(if is_below { " ; " } else { " | " }))
     })
-    .equation(|w| format!("[{}]", w.joined(if w.convention == Convention::Rows { " ; " } else { " | " })))
-    // The rows that an input has in the whole.
+    // The rows or columns that an input has in the whole.
     .back(|step, input| {
-        let start = (0..input).map(|at| step.shape(step.input(at)).rows).sum();
-        let count = step.shape(step.input(input)).rows;
-        step.finish(Op::Rows { start, count }, &[step.dy])
+        let length = |at: usize| sides(step.shape(step.input(at))).0;
+        let (start, count) = ((0..input).map(length).sum(), length(input));
+        let block = if by_rows { Op::Rows { start, count } } else { Op::Columns { start, count } };
+        step.finish(block, &[step.dy])
     })
 }
 

@@ -8,37 +8,17 @@ use crate::graph::Statistic;
 
 /// The sum of each row (or column).
 pub fn sums<R: Request, A: Ask<R>>(op: A, axis: Axis) -> A {
-    let op = op.rule(|of: &R| {
-        of.cells(|i, j| {
-            let (line, _) = line_of(axis, (i, j), 0);
-            Number::sum(of.places(axis, line).map(|(i, j)| of.at(0, i, j)))
-        })
-    });
+    let op = op.rule(|of: &R| of.cells(|i, j| Number::sum(line_at(of, axis, (i, j)))));
     // Every cell gets the gradient of its sum.
     of_lines(axis, "sum", op).back(|step, _| {
-        let (dy, shape) = (step.dy, step.shape(step.input(0)));
-        match axis {
-            Axis::Rows => step.finish(Op::RepeatColumns(shape.cols), &[dy]),
-            Axis::Columns => {
-                let ones = step.ones(shape.rows, 1)?;
-                step.finish(Op::Product, &[ones, dy])
-            }
-            Axis::Whole => {
-                let ones = step.ones(shape.rows, shape.cols)?;
-                step.finish(Op::Times, &[ones, dy])
-            }
-        }
+        let (op, inputs) = step.repeated(axis, step.dy, step.input(0))?;
+        step.finish(op, &inputs)
     })
 }
 
 /// The max of each row (or column).
 pub fn max<R: Request, A: Ask<R>>(op: A, axis: Axis) -> A {
-    let op = op.rule(|of: &R| {
-        of.cells(|i, j| {
-            let (line, _) = line_of(axis, (i, j), 0);
-            Number::max(of.places(axis, line).map(|(i, j)| of.at(0, i, j)))
-        })
-    });
+    let op = op.rule(|of: &R| of.cells(|i, j| Number::max(line_at(of, axis, (i, j)))));
     // The largest cell gets the gradient.
     of_lines(axis, "largest", op).back(|step, _| {
         let (a, dy) = (step.input(0), step.dy);
@@ -46,6 +26,12 @@ pub fn max<R: Request, A: Ask<R>>(op: A, axis: Axis) -> A {
         let spread = step.spread("repeated", axis, dy, a)?;
         step.finish(Op::Multiply, &[share, spread])
     })
+}
+
+/// The line of a that has its one number in this cell of the result.
+fn line_at<R: Request>(of: &R, axis: Axis, place: (usize, usize)) -> impl Iterator<Item = R::Number> {
+    let (line, _) = line_of(axis, place, 0);
+    of.places(axis, line).map(|(i, j)| of.at(0, i, j))
 }
 
 /// The share of each cell in the max: 1 for the largest, and equal shares where several are.

@@ -2,107 +2,105 @@
 
 use crate::attention::{Axis, Base, Mask, MatrixRule, Order, Pairing, Rotation};
 use crate::error::{Error, Result};
-use crate::graph::{self, Factor, Graph, NodeId, Op};
+use crate::graph::{Factor, Graph, NodeId, Op, Step};
+use crate::matrix::Shape;
 
 use super::alteration::{Alter, Combine, Move, Norm, OtherMatrix, Site, Slant};
-use super::recipe::Recipe;
+use super::attend::{Last, Pipeline};
 
-/// The name of a node before the alteration at one of these sites; its own name where there is none.
-pub(super) fn name_before(recipe: &Recipe, stages: &[Site], name: &str) -> String {
-    match wanted(recipe, stages) {
-        Some(_) => format!("{name}_before"),
-        None => name.to_string(),
+impl Pipeline<'_> {
+    /// The name of a node before the alteration at one of these sites; its own name where there is none.
+    pub fn name_before(&self, sites: &[Site], name: &str) -> String {
+        match self.alteration_at(sites) {
+            Some(_) => format!("{name}_before"),
+            None => name.to_string(),
+        }
     }
-}
 
-/// The node after the recipe's alteration at one of these sites, under its own name where that is free. `first` is the position
-/// of its first row.
-///
-/// # Errors
-/// If the shapes do not allow it.
-pub(super) fn altered(
-    graph: &mut Graph,
-    recipe: &Recipe,
-    stages: &[Site],
-    name: &str,
-    (node, first): (NodeId, usize),
-) -> Result<NodeId> {
-    let Some(alter) = wanted(recipe, stages) else { return Ok(node) };
-    let name = if graph.find(name).is_some() { format!("{name}_altered") } else { name.to_string() };
-    let mut chain = Chain::new(graph, &name);
-    let (op, inputs) = chain.last(alter, node, first)?;
-    graph.add(&name, op, &inputs)
-}
+    /// The node after the recipe's alteration at one of these sites, under its own name where that is free.
+    ///
+    /// # Errors
+    /// If the shapes do not allow it.
+    pub fn altered(&mut self, sites: &[Site], name: &str, node: NodeId) -> Result<NodeId> {
+        self.altered_from(sites, name, (node, 0))
+    }
 
-fn wanted(recipe: &Recipe, stages: &[Site]) -> Option<Alter> {
-    recipe.alteration.filter(|own| stages.contains(&own.stage)).map(|own| own.alter)
+    /// The same for a node whose first row is at this position.
+    pub fn altered_from(
+        &mut self,
+        sites: &[Site],
+        name: &str,
+        (node, first): (NodeId, usize),
+    ) -> Result<NodeId> {
+        let Some(alter) = self.alteration_at(sites) else { return Ok(node) };
+        let name = if self.graph.find(name).is_some() { format!("{name}_altered") } else { name.to_string() };
+        let mut chain = Chain { graph: self.graph, name: &name, parts: 0 };
+        let (op, inputs) = chain.last(alter, node, first)?;
+        self.graph.add(&name, op, &inputs)
+    }
+
+    fn alteration_at(&self, sites: &[Site]) -> Option<Alter> {
+        let alteration = self.recipe.alteration?;
+        sites.iter().any(|site| alteration.stage.parts().contains(site)).then_some(alteration.alter)
+    }
 }
 
 // The chain of steps that alters a node.
 
-/// A step that is not recorded yet: an op and its inputs.
-type Step = (Op, Vec<NodeId>);
-
 /// A chain of steps that ends in a node with a given name.
 struct Chain<'a> {
-    pub graph: &'a mut Graph,
+    graph: &'a mut Graph,
     name: &'a str,
     parts: usize,
 }
 
-impl<'a> Chain<'a> {
-    /// A chain whose last node has this name.
-    pub fn new(graph: &'a mut Graph, name: &'a str) -> Chain<'a> {
-        Chain { graph, name, parts: 0 }
-    }
-
-    /// The suffix of the name with the number of the head: `_2` in `A_2`; empty with one head.
-    pub fn suffix(&self) -> String {
-        let own = self.name.strip_suffix("_altered").unwrap_or(self.name);
-        let head = graph::Step::parse(own).and_then(|step| step.head);
-        head.map_or_else(String::new, |head| format!("_{head}"))
-    }
-
-    pub fn part(&mut self, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+impl Chain<'_> {
+    /// Records a step before the last one.
+    fn part(&mut self, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
         self.parts += 1;
         self.graph.add(&format!("{}_part{}", self.name, self.parts), op, inputs)
     }
 
-    /// Records a step.
-    pub fn made(&mut self, (op, inputs): Step) -> Result<NodeId> {
+    /// Records a last step as one before another.
+    fn made(&mut self, (op, inputs): Last) -> Result<NodeId> {
         self.part(op, &inputs)
     }
 
-    pub fn times(&mut self, number: f64, a: NodeId) -> Result<NodeId> {
+    fn times(&mut self, number: f64, a: NodeId) -> Result<NodeId> {
         self.part(Op::Scale(Factor::Number(number)), &[a])
     }
 
-    /// The same number in every cell.
-    pub fn filled(&mut self, number: f64, like: NodeId) -> Result<NodeId> {
-        let shape = self.graph[like].shape();
-        self.filled_with(number, (shape.rows, shape.cols))
+    fn relu(&mut self, a: NodeId) -> Result<NodeId> {
+        self.part(Op::Relu, &[a])
     }
 
-    pub fn filled_with(&mut self, number: f64, (rows, cols): (usize, usize)) -> Result<NodeId> {
+    /// The same number in every cell.
+    fn filled(&mut self, number: f64, like: NodeId) -> Result<NodeId> {
+        let Shape { rows, cols } = self.graph[like].shape();
+        self.filled_with(number, (rows, cols))
+    }
+
+    fn filled_with(&mut self, number: f64, (rows, cols): (usize, usize)) -> Result<NodeId> {
         let ones = self.part(Op::Ones { rows, cols }, &[])?;
         if number == 1.0 { Ok(ones) } else { self.times(number, ones) }
     }
 
     /// `|a|`.
-    pub fn size(&mut self, a: NodeId) -> Result<Step> {
+    fn size(&mut self, a: NodeId) -> Result<Last> {
         let minus = self.times(-1.0, a)?;
-        Ok((Op::Add, vec![self.part(Op::Relu, &[a])?, self.part(Op::Relu, &[minus])?]))
+        Ok((Op::Add, vec![self.relu(a)?, self.relu(minus)?]))
     }
 
     /// The part of each cell above a number: `max(0, a − number)`.
     fn above(&mut self, number: f64, a: NodeId) -> Result<NodeId> {
         let shift = self.filled(-number, a)?;
         let moved = self.part(Op::Add, &[a, shift])?;
-        self.part(Op::Relu, &[moved])
+        self.relu(moved)
     }
 
     /// The last step, after those before it.
-    pub fn last(&mut self, alter: Alter, a: NodeId, first: usize) -> Result<Step> {
+    fn last(&mut self, alter: Alter, a: NodeId, first: usize) -> Result<Last> {
+        let Shape { rows, cols } = self.graph[a].shape();
         Ok(match alter {
             Alter::Negated => (Op::Scale(Factor::Number(-1.0)), vec![a]),
             Alter::Times(number) => (Op::Scale(Factor::Number(number)), vec![a]),
@@ -112,69 +110,74 @@ impl<'a> Chain<'a> {
             Alter::Silu => (Op::Silu, vec![a]),
             Alter::Gelu(form) => (Op::Gelu(form), vec![a]),
             Alter::Tanh => (Op::Tanh, vec![a]),
+            Alter::Sigmoid => (Op::Sigmoid, vec![a]),
+            Alter::Exponential => (Op::Exponential(Base::E), vec![a]),
             Alter::Squared => (Op::Multiply, vec![a, a]),
             Alter::Cubed => (Op::Multiply, vec![self.part(Op::Multiply, &[a, a])?, a]),
-            Alter::Exponential => (Op::Exponential(Base::E), vec![a]),
-            Alter::Sigmoid => (Op::Sigmoid, vec![a]),
             Alter::Absolute => self.size(a)?,
             Alter::Inverse => (Op::Quotient, vec![self.filled(1.0, a)?, a]),
             Alter::Transposed => (Op::Transpose, vec![a]),
             Alter::Rounded(decimals) => (Op::Round(decimals), vec![a]),
             Alter::Truncated(decimals) => (Op::Truncate(decimals), vec![a]),
             Alter::Reshaped { rows, cols } => (Op::Reshape { rows, cols }, vec![a]),
+            Alter::ReadByColumn => (Op::Reshape { rows, cols }, vec![self.part(Op::Transpose, &[a])?]),
+            Alter::ReshapedAndTransposed => {
+                (Op::Transpose, vec![self.part(Op::Reshape { rows: cols, cols: rows }, &[a])?])
+            }
             Alter::Normed(norm, axis) => self.normed(norm, axis, a)?,
-            Alter::Moved(how, axis) => self.moved(how, axis, a)?,
-            Alter::With(how, other) => self.with(how, other, a)?,
+            Alter::Moved(how, axis) => self.along(axis, a, |chain, rows| chain.moved_rows(how, rows))?,
             Alter::Sorted(order, axis) => {
                 self.along(axis, a, |_, rows| Ok((Op::SortRows(order), vec![rows])))?
             }
+            Alter::With(how, other) => self.with(how, other, a)?,
             Alter::TopK { count, divided } => self.top_k((count, divided), a)?,
             Alter::Slanted(side) => self.slanted(side, a)?,
-            Alter::AttendedAgain => {
-                return Err(Error::new("only the result goes through the whole attention again"));
+            Alter::Kept(mask) => (Op::Multiply, vec![a, self.part(Op::MaskPattern(mask), &[a])?]),
+            Alter::PaddingZeroed(mask) => {
+                let matrix = self.required("M", "mask of the padding")?;
+                let visible = self.part(Op::MaskPattern(mask), &[matrix, matrix])?;
+                let row = self.part(Op::Rows { start: 0, count: 1 }, &[visible])?;
+                (Op::Product, vec![self.part(Op::Diagonal, &[row])?, a])
             }
-            Alter::LeakyRelu
-            | Alter::Elu
-            | Alter::EluAndOne
-            | Alter::Softplus
-            | Alter::RootOfSize
-            | Alter::LogarithmOfSize
-            | Alter::LogarithmOfOneAndSize
-            | Alter::Sign
-            | Alter::Clipped(..) => self.function(alter, a)?,
-            Alter::ReadByColumn | Alter::ReshapedAndTransposed => self.scrambled(alter, a)?,
-            Alter::Kept(_) | Alter::IdentityAdded | Alter::PaddingZeroed(_) => self.patterned(alter, a)?,
-            Alter::Positions(_) | Alter::PositionsFromOne | Alter::PositionsInHalves => {
-                self.positions(alter, a)?
+            Alter::IdentityAdded => {
+                let own = Mask { window: Some(1), from_start: true, ..Mask::default() };
+                let ones = self.filled(1.0, a)?;
+                (Op::Add, vec![a, self.part(Op::MaskPattern(own), &[ones])?])
+            }
+            Alter::Biased => {
+                let bias = self.required("b", "bias to add")?;
+                (Op::Add, vec![a, self.down(bias, a)?])
             }
             Alter::RotaryHalves => self.rotary(Pairing::Halves, a, first)?,
             Alter::RotaryNeighbours => self.rotary(Pairing::Neighbours, a, first)?,
-            Alter::Biased => {
-                let bias = self.graph.find("b").ok_or_else(|| Error::new("there is no bias to add"))?;
-                (Op::Add, vec![a, self.down(bias, a)?])
+            Alter::Positions(_) | Alter::PositionsFromOne | Alter::PositionsInHalves => {
+                self.positions(alter, a)?
             }
+            Alter::AttendedAgain => {
+                return Err(Error::new("only the result goes through the whole attention again"));
+            }
+            _ => self.function(alter, a)?,
         })
     }
 
     /// Functions of each cell that take several steps.
-    fn function(&mut self, alter: Alter, a: NodeId) -> Result<Step> {
+    fn function(&mut self, alter: Alter, a: NodeId) -> Result<Last> {
         Ok(match alter {
             Alter::LeakyRelu => {
                 let minus = self.times(-0.01, a)?;
                 // ReLU(−0.01 a) is −0.01 a for negative a, and 0 otherwise.
-                (Op::Subtract, vec![self.part(Op::Relu, &[a])?, self.part(Op::Relu, &[minus])?])
+                (Op::Subtract, vec![self.relu(a)?, self.relu(minus)?])
             }
             Alter::Elu | Alter::EluAndOne => {
                 let minus = self.times(-1.0, a)?;
-                let size_below = self.part(Op::Relu, &[minus])?;
+                let size_below = self.relu(minus)?;
                 let below = self.times(-1.0, size_below)?;
                 let power = self.part(Op::Exponential(Base::E), &[below])?;
-                let parts = vec![self.part(Op::Relu, &[a])?, power];
+                let and_one = (Op::Add, vec![self.relu(a)?, power]);
                 if alter == Alter::EluAndOne {
-                    return Ok((Op::Add, parts));
+                    return Ok(and_one);
                 }
-                let sum = self.part(Op::Add, &parts)?;
-                (Op::Subtract, vec![sum, self.filled(1.0, a)?])
+                (Op::Subtract, vec![self.made(and_one)?, self.filled(1.0, a)?])
             }
             Alter::Softplus => {
                 let power = self.part(Op::Exponential(Base::E), &[a])?;
@@ -182,9 +185,8 @@ impl<'a> Chain<'a> {
                 (Op::Logarithm, vec![self.part(Op::Add, &[ones, power])?])
             }
             Alter::RootOfSize => {
-                let size = self.size(a)?;
-                let size = self.made(size)?;
-                let logarithm = self.part(Op::Logarithm, &[size])?;
+                let logarithm = self.function(Alter::LogarithmOfSize, a)?;
+                let logarithm = self.made(logarithm)?;
                 (Op::Exponential(Base::E), vec![self.times(0.5, logarithm)?])
             }
             Alter::LogarithmOfSize => {
@@ -201,46 +203,46 @@ impl<'a> Chain<'a> {
                 let kept = self.part(Op::Subtract, &[above, beyond])?;
                 (Op::Add, vec![kept, self.filled(low, a)?])
             }
-            // tanh(1e12 a) is the sign of a.
+            // The sign: tanh(1e12 a).
             _ => (Op::Tanh, vec![self.times(1e12, a)?]),
         })
     }
 
+    /// The node of this name.
+    fn required(&self, name: &str, what: &str) -> Result<NodeId> {
+        self.graph.find(name).ok_or_else(|| Error::new(format!("there is no {what}")))
+    }
+
     /// A row repeated in as many rows as `like` has.
-    pub fn down(&mut self, row: NodeId, like: NodeId) -> Result<NodeId> {
+    fn down(&mut self, row: NodeId, like: NodeId) -> Result<NodeId> {
         let rows = self.graph[like].shape().rows;
         let ones = self.part(Op::Ones { rows, cols: 1 }, &[])?;
         self.part(Op::Product, &[ones, row])
     }
 
     /// A column repeated in as many columns as `like` has.
-    pub fn across(&mut self, column: NodeId, like: NodeId) -> Result<NodeId> {
+    fn across(&mut self, column: NodeId, like: NodeId) -> Result<NodeId> {
         let cols = self.graph[like].shape().cols;
         let ones = self.part(Op::Ones { rows: 1, cols }, &[])?;
         self.part(Op::Product, &[column, ones])
     }
 
     /// Applies an operation on rows along another axis: to the transpose, or to all cells as one row.
-    pub fn along(
+    fn along(
         &mut self,
         axis: Axis,
         a: NodeId,
-        rows: impl FnOnce(&mut Self, NodeId) -> Result<Step>,
-    ) -> Result<Step> {
-        let shape = self.graph[a].shape();
-        match axis {
-            Axis::Rows => rows(self, a),
-            Axis::Columns => {
-                let turned = self.part(Op::Transpose, &[a])?;
-                let step = rows(self, turned)?;
-                Ok((Op::Transpose, vec![self.made(step)?]))
-            }
-            Axis::Whole => {
-                let line = self.part(Op::Reshape { rows: 1, cols: shape.rows * shape.cols }, &[a])?;
-                let step = rows(self, line)?;
-                Ok((Op::Reshape { rows: shape.rows, cols: shape.cols }, vec![self.made(step)?]))
-            }
-        }
+        rows: impl FnOnce(&mut Self, NodeId) -> Result<Last>,
+    ) -> Result<Last> {
+        let Shape { rows: height, cols } = self.graph[a].shape();
+        let (there, back) = match axis {
+            Axis::Rows => return rows(self, a),
+            Axis::Columns => (Op::Transpose, Op::Transpose),
+            Axis::Whole => (Op::Reshape { rows: 1, cols: height * cols }, Op::Reshape { rows: height, cols }),
+        };
+        let turned = self.part(there, &[a])?;
+        let last = rows(self, turned)?;
+        Ok((back, vec![self.made(last)?]))
     }
 }
 
@@ -248,7 +250,7 @@ impl<'a> Chain<'a> {
 
 impl Chain<'_> {
     /// A norm along an axis.
-    fn normed(&mut self, norm: Norm, axis: Axis, a: NodeId) -> Result<Step> {
+    fn normed(&mut self, norm: Norm, axis: Axis, a: NodeId) -> Result<Last> {
         let whole = match norm {
             Norm::Softmax => Op::Softmax(axis, Base::E),
             Norm::Sum => Op::DivideBySum(axis),
@@ -258,7 +260,7 @@ impl Chain<'_> {
         Ok((whole, vec![a]))
     }
 
-    fn normed_rows(&mut self, norm: Norm, a: NodeId) -> Result<Step> {
+    fn normed_rows(&mut self, norm: Norm, a: NodeId) -> Result<Last> {
         let count = self.graph[a].shape().cols as f64;
         Ok(match norm {
             Norm::Length => (Op::UnitRows, vec![a]),
@@ -308,12 +310,8 @@ enum Block {
 }
 
 impl Chain<'_> {
-    /// Rearranged rows; along columns, rearranged columns.
-    fn moved(&mut self, how: Move, axis: Axis, a: NodeId) -> Result<Step> {
-        self.along(axis, a, |chain, rows| chain.moved_rows(how, rows))
-    }
-
-    fn moved_rows(&mut self, how: Move, a: NodeId) -> Result<Step> {
+    /// Rearranged rows.
+    fn moved_rows(&mut self, how: Move, a: NodeId) -> Result<Last> {
         let rows = self.graph[a].shape().rows;
         if rows < 2 {
             return Err(Error::new("one row alone has no other place"));
@@ -354,7 +352,7 @@ impl Chain<'_> {
     }
 
     /// Sums or means of all rows up to each, or from each on.
-    fn cumulative(&mut self, how: Move, a: NodeId) -> Result<Step> {
+    fn cumulative(&mut self, how: Move, a: NodeId) -> Result<Last> {
         let rows = self.graph[a].shape().rows;
         let ones = self.part(Op::Ones { rows, cols: rows }, &[])?;
         let causal = self.part(Op::MaskPattern(Mask { causal: true, ..Mask::default() }), &[ones])?;
@@ -367,7 +365,7 @@ impl Chain<'_> {
     }
 
     /// Blocks of rows on top of each other.
-    fn stacked(&mut self, a: NodeId, blocks: &[Block]) -> Result<Step> {
+    fn stacked(&mut self, a: NodeId, blocks: &[Block]) -> Result<Last> {
         let cols = self.graph[a].shape().cols;
         let mut parts = Vec::new();
         for block in blocks {
@@ -418,7 +416,7 @@ fn blocks(how: Move, rows: usize) -> Vec<Block> {
 
 impl Chain<'_> {
     /// The combination with another matrix of the computation.
-    fn with(&mut self, how: Combine, other: OtherMatrix, a: NodeId) -> Result<Step> {
+    fn with(&mut self, how: Combine, other: OtherMatrix, a: NodeId) -> Result<Last> {
         let b = match other {
             OtherMatrix::Itself => a,
             OtherMatrix::ItselfTransposed => self.part(Op::Transpose, &[a])?,
@@ -446,52 +444,15 @@ impl Chain<'_> {
 
     /// A node of the same head, or one that all heads share.
     fn node(&self, name: &str) -> Result<NodeId> {
-        let of_head = self.graph.find(&format!("{name}{}", self.suffix()));
-        of_head.or_else(|| self.graph.find(name)).ok_or_else(|| Error::new(format!("there is no {name}")))
-    }
-
-    /// The same cells in the same shape, read in another order.
-    fn scrambled(&mut self, alter: Alter, a: NodeId) -> Result<Step> {
-        let shape = self.graph[a].shape();
-        match alter {
-            Alter::ReadByColumn => {
-                let turned = self.part(Op::Transpose, &[a])?;
-                Ok((Op::Reshape { rows: shape.rows, cols: shape.cols }, vec![turned]))
-            }
-            _ => {
-                let other = self.part(Op::Reshape { rows: shape.cols, cols: shape.rows }, &[a])?;
-                Ok((Op::Transpose, vec![other]))
-            }
-        }
-    }
-
-    /// Multiplied by a pattern of ones and zeros, or with one added.
-    fn patterned(&mut self, alter: Alter, a: NodeId) -> Result<Step> {
-        let rows = self.graph[a].shape().rows;
-        match alter {
-            Alter::Kept(mask) => {
-                let pattern = self.part(Op::MaskPattern(mask), &[a])?;
-                Ok((Op::Multiply, vec![a, pattern]))
-            }
-            Alter::PaddingZeroed(mask) => {
-                let matrix =
-                    self.graph.find("M").ok_or_else(|| Error::new("there is no mask of the padding"))?;
-                let visible = self.part(Op::MaskPattern(mask), &[matrix, matrix])?;
-                let row = self.part(Op::Rows { start: 0, count: 1 }, &[visible])?;
-                Ok((Op::Product, vec![self.part(Op::Diagonal, &[row])?, a]))
-            }
-            _ => {
-                let own = Mask { window: Some(1), from_start: true, ..Mask::default() };
-                let ones = self.filled_with(1.0, (rows, self.graph[a].shape().cols))?;
-                Ok((Op::Add, vec![a, self.part(Op::MaskPattern(own), &[ones])?]))
-            }
-        }
+        let own = self.name.strip_suffix("_altered").unwrap_or(self.name);
+        let head = Step::parse(own).and_then(|step| step.head);
+        let of_head = head.and_then(|head| self.graph.find(&format!("{name}_{head}")));
+        of_head.map_or_else(|| self.required(name, name), Ok)
     }
 
     /// With sinusoidal positions added.
-    fn positions(&mut self, alter: Alter, a: NodeId) -> Result<Step> {
-        let shape = self.graph[a].shape();
-        let (rows, width) = (shape.rows, shape.cols);
+    fn positions(&mut self, alter: Alter, a: NodeId) -> Result<Last> {
+        let Shape { rows, cols: width } = self.graph[a].shape();
         let sines = |tokens| Op::Sinusoidal { first: 0, tokens, width };
         Ok(match alter {
             Alter::PositionsFromOne => {
@@ -513,7 +474,7 @@ impl Chain<'_> {
     }
 
     /// Rotates all columns by their position, with the paper's frequencies.
-    fn rotary(&mut self, pairing: Pairing, a: NodeId, first: usize) -> Result<Step> {
+    fn rotary(&mut self, pairing: Pairing, a: NodeId, first: usize) -> Result<Last> {
         let width = self.graph[a].shape().cols;
         if !width.is_multiple_of(2) {
             return Err(Error::new(format!("a width of {width} cannot be rotated in pairs")));
@@ -527,7 +488,7 @@ impl Chain<'_> {
 
 impl Chain<'_> {
     /// Top-k: the k largest numbers of each row, 0 in the other cells, divided by their sum if `divided`.
-    fn top_k(&mut self, (count, divided): (usize, bool), a: NodeId) -> Result<Step> {
+    fn top_k(&mut self, (count, divided): (usize, bool), a: NodeId) -> Result<Last> {
         if count == 0 || count >= self.graph[a].shape().cols {
             return Err(Error::new("nothing is left out"));
         }
@@ -548,8 +509,8 @@ impl Chain<'_> {
 
     /// Row i moved i columns to the side. The matrix with a square of zeros beside it is read as rows that are one cell longer
     /// (or shorter): each row then begins one cell later (or earlier) than the one above it.
-    fn slanted(&mut self, side: Slant, a: NodeId) -> Result<Step> {
-        let (rows, cols) = (self.graph[a].shape().rows, self.graph[a].shape().cols);
+    fn slanted(&mut self, side: Slant, a: NodeId) -> Result<Last> {
+        let Shape { rows, cols } = self.graph[a].shape();
         let zeros = self.filled_with(0.0, (rows, rows))?;
         let width = cols + rows;
         let beside = match side {

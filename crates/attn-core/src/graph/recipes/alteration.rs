@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::attention::{Axis, Mask, Order};
 use crate::error::{Error, Result};
-use crate::graph::{GeluForm, Stage};
+use crate::graph::{GeluForm, Role, Stage};
 
 /// An operation on a matrix `a`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -348,20 +348,44 @@ pub enum Site {
 }
 
 impl Site {
-    /// Returns true if something done at this site is done at the other one too, and at more.
-    pub fn includes(self, other: Site) -> bool {
-        let parts: &[Site] = match self {
-            Site::TokensAndResidual => &[Site::Tokens, Site::Residual],
+    /// The sites at which something is done that is done at this one: itself, or each of several. The residual of
+    /// [`Site::TokensAndResidual`] is the altered X itself.
+    pub(super) fn parts(&self) -> &[Site] {
+        match self {
+            Site::TokensAndResidual => &[Site::Tokens],
             Site::RoleWeights => &[Site::QueryWeights, Site::KeyWeights, Site::ValueWeights],
             Site::WholeQueriesAndKeys => &[Site::WholeQueries, Site::WholeKeys],
             Site::QueriesAndKeys => &[Site::Queries, Site::Keys],
             Site::KeysAndValues => &[Site::Keys, Site::Values],
-            Site::Roles => {
-                &[Site::Queries, Site::Keys, Site::Values, Site::QueriesAndKeys, Site::KeysAndValues]
-            }
-            _ => &[],
-        };
-        parts.contains(&other)
+            Site::Roles => &[Site::Queries, Site::Keys, Site::Values],
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Returns true if something done at this site is done at the other one too, and at more.
+    pub fn includes(self, other: Site) -> bool {
+        let is_part = || other.parts().iter().all(|part| self.parts().contains(part));
+        self != other && (is_part() || (self, other) == (Site::TokensAndResidual, Site::Residual))
+    }
+
+    /// The site at which a step of a head, or a step after the heads, is altered.
+    pub(super) fn of(stage: Stage) -> Option<Site> {
+        Some(match stage {
+            Stage::Scores => Site::Scores,
+            Stage::Scaled => Site::Scaled,
+            Stage::Masked => Site::Masked,
+            Stage::Weights => Site::Weights,
+            _ => return None,
+        })
+    }
+
+    /// The site at which the weights of Q, K or V are altered.
+    pub(super) fn of_weights(role: Role) -> Site {
+        match role {
+            Role::Q => Site::QueryWeights,
+            Role::K => Site::KeyWeights,
+            _ => Site::ValueWeights,
+        }
     }
 }
 

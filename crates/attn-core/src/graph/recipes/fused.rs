@@ -11,14 +11,11 @@ use crate::matrix::{Labels, Shape};
 use crate::memory;
 use crate::tensor::{Dtype, Element, Tensor};
 
-use super::attend::{
-    AttendInputs, HeadCache, InType, Pipeline, SharedNodes, Start, StepsOfHeads, check_fused,
-};
-use super::heads::split_never_formed;
+use super::attend::{AttendInputs, HeadCache, InType, Pipeline, Sources, Start, StepsOfHeads};
+use super::heads::split_once;
 use super::output::OutputSteps;
 use super::positions::{buckets, places};
-use super::recipe::{NormPlace, PositionKind, QkNorm, Recipe, Score};
-use super::weights::{number, suffix};
+use super::recipe::{NormPlace, PositionKind, QkNorm, Recipe, Score, Split};
 
 /// Every head has its own nodes; a graph of more heads would be unreadable.
 const MOST_HEADS: usize = 1024;
@@ -85,18 +82,19 @@ fn run<T: Element + Kernels>(
     machine: Machine,
 ) -> Result<(Graph, Resources)> {
     let in_type: InType = Tensor::in_type::<T>;
-    let mut pipeline = Pipeline { kernel: Some(in_type), ..Pipeline::new(Graph::new(), recipe) };
-    pipeline.check(inputs.mask.is_some())?;
+    let mut all = Graph::new();
+    let mut pipeline = Pipeline { kernel: Some(in_type), ..Pipeline::new(&mut all, recipe) };
+    pipeline.check(&inputs)?;
     check(recipe)?;
     if inputs.backward.is_some() {
         return Err(Error::new("the fast path keeps no steps that a backward pass could read"));
     }
-    check_fused(recipe, &inputs)?;
+    pipeline.check_room(&inputs)?;
     let Start { sources, own, w_o, x } = pipeline.start(inputs)?;
-    let SharedNodes { q, k, mixed: v, .. } = sources;
+    let [q, k, v] = sources.map(|(id, _)| id);
     let after = pipeline.after(w_o, x, own)?;
     room_behind_the_heads(&pipeline, after, [q, v])?;
-    let graph = &pipeline.graph;
+    let graph = &*pipeline.graph;
     let of_heads = |id: NodeId, heads: usize| {
         let numbers = in_type(graph.tensors(&[id])?[0].clone());
         numbers.map_err(|error| error.in_source(&*graph[id].name))?.of_heads(heads)
@@ -129,13 +127,13 @@ fn run<T: Element + Kernels>(
     let used = fused.used;
     let last = record(&mut pipeline, sources, after, fused, &problem)?;
     pipeline.finish(last, after)?;
-    pipeline.graph.warn_of_range();
-    Ok((pipeline.graph, used))
+    all.warn_of_range();
+    Ok((all, used))
 }
 
 /// Checks that the steps after the heads, which read a matrix of `f64`, have room for one.
 fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: OutputSteps, [q, v]: [NodeId; 2]) -> Result<()> {
-    let (tokens, width) = (pipeline.shape(q).0, pipeline.shape(v).1);
+    let (tokens, width) = (pipeline.shape(q).rows, pipeline.shape(v).cols);
     let width = width / pipeline.recipe.kv_heads * pipeline.recipe.heads;
     let shape = Shape { rows: tokens, cols: width };
     if after.is_nothing() || tokens.saturating_mul(width) <= MAX_CELLS {
@@ -184,18 +182,18 @@ fn for_heads<T: Element>(numbers: &Tensor, (heads, keys): (usize, usize)) -> Opt
 /// Records the steps that are not formed, and the results of the kernel; returns the heads side by side.
 fn record<T: Element + Real>(
     pipeline: &mut Pipeline<'_>,
-    sources: SharedNodes,
+    sources: Sources,
     after: OutputSteps,
     fused: FusedOutput<T>,
     problem: &FastAttention<'_, T>,
 ) -> Result<NodeId> {
-    let SharedNodes { q, k, mixed: v, .. } = sources;
+    let [q, k, v] = sources.map(|(id, _)| id);
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
     let Recipe { temperature, soft_cap, mask: rules, .. } = *pipeline.recipe;
-    let scale = pipeline.recipe.scale.factor(pipeline.shape(k).1 / groups);
+    let scale = pipeline.recipe.scale.factor(pipeline.shape(k).cols / groups);
     let steps = FusedSteps { scale, temperature, soft_cap, mask: rules };
-    let mut read = pipeline.never_formed(sources)?;
-    let graph = &mut pipeline.graph;
+    let mut read = pipeline.never_formed([q, k, v])?;
+    let graph = &mut *pipeline.graph;
     let [sink, table, bias, mask] =
         [Role::Sink, Role::PositionTable, Role::Bias, Role::Mask].map(|role| graph.at(role));
     read.extend(sink);
@@ -242,65 +240,54 @@ fn record<T: Element + Real>(
 
 impl Pipeline<'_> {
     /// Records the steps up to the weights as never formed; returns the input of each head's softmax.
-    fn never_formed(&mut self, SharedNodes { q, k, mixed, .. }: SharedNodes) -> Result<Vec<NodeId>> {
+    fn never_formed(&mut self, [q, k, v]: [NodeId; 3]) -> Result<Vec<NodeId>> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let queries = self.blocks_never_formed(Role::Q, q, heads)?;
-        let keys = self.blocks_never_formed(Role::K, k, groups)?;
-        self.blocks_never_formed(Role::V, mixed, groups)?;
-        let shape = Shape { rows: self.shape(q).0, cols: self.shape(k).0 };
-        let head = |(head, &query): (usize, &NodeId)| {
-            let number = number(head, heads);
-            let suffix = suffix(number);
-            let mut one = self.head((&suffix, number));
-            one.never = Some(shape);
-            Ok(one.steps([query, keys[key_value_head(head, heads, groups)]])?.read)
-        };
-        queries.iter().enumerate().map(head).collect()
+        self.graph.form_steps(false);
+        let queries = self.blocks(Role::Q, q, heads)?;
+        let keys = self.blocks(Role::K, k, groups)?;
+        self.blocks(Role::V, v, groups)?;
+        let reads = self.each_head(heads, |pipeline, head| {
+            let pair = [queries[head], keys[key_value_head(head, heads, groups)]];
+            Ok(pipeline.weights_of(pair)?.read)
+        })?;
+        self.graph.form_steps(true);
+        Ok(reads)
     }
 
-    /// The heads of a role: those that it was put together from, or its blocks, never formed.
-    fn blocks_never_formed(&mut self, role: Role, whole: NodeId, count: usize) -> Result<Vec<NodeId>> {
-        if self.recipe.heads == 1 {
-            return Ok(vec![whole]);
+    /// The heads of a role: those that it was put together from, or its blocks.
+    fn blocks(&mut self, role: Role, whole: NodeId, count: usize) -> Result<Vec<NodeId>> {
+        match self.graph[whole].op {
+            _ if self.recipe.heads == 1 => Ok(vec![whole]),
+            Op::Concatenate => Ok(self.graph[whole].inputs.clone()),
+            _ => split_once(self.graph, role, whole, count, Split::Blocks),
         }
-        if self.graph[whole].op == Op::Concatenate {
-            return Ok(self.graph[whole].inputs.clone());
-        }
-        split_never_formed(&mut self.graph, role, whole, count)
     }
 }
 
 // What the fused kernel reads beside given tensors: queries and keys normed or rotated, sinks, biases by distance.
 
 impl Pipeline<'_> {
-    /// Q and K with all their heads normed and rotated, the heads side by side, if it is the kernel that reads them.
-    pub fn prepared_whole(&mut self, mut pair: [NodeId; 2]) -> Result<[NodeId; 2]> {
+    /// Puts Q and K with all their heads normed and rotated, the heads side by side, in their place, if it is the kernel that reads them.
+    pub fn prepare_whole(&mut self, sources: &mut Sources) -> Result<()> {
         let is_prepared = self.recipe.qk_norm.place != NormPlace::Nowhere
             || matches!(self.recipe.positions.kind, PositionKind::Rotary(_));
         if self.kernel.is_none() || !is_prepared {
-            return Ok(pair);
+            return Ok(());
         }
-        let sources =
-            SharedNodes { q: pair[0], k: pair[1], mixed: pair[1], roles: [Role::Q, Role::K, Role::V] };
-        let frequencies = self.frequencies(pair)?;
-        for (at, whole) in pair.iter_mut().enumerate() {
-            let blocks = self.of_role(at, &sources, frequencies)?;
+        let before = *sources;
+        let frequencies = self.frequencies(&before)?;
+        let stages = [[Stage::QueriesNormed, Stage::QueriesRotated], [Stage::KeysNormed, Stage::KeysRotated]];
+        for ((stages, role), source) in stages.iter().zip([Role::Q, Role::K]).zip(sources) {
+            let blocks = self.of_role(role, &before, frequencies)?;
             let is_of_all = |id: NodeId| self.graph[id].step.is_some_and(|step| step.head.is_none());
-            let stages =
-                [[Stage::QueriesNormed, Stage::QueriesRotated], [Stage::KeysNormed, Stage::KeysRotated]];
-            *whole = match blocks[..] {
+            source.0 = match blocks[..] {
                 [one] if is_of_all(one) => one,
-                _ => {
-                    let stage = stages[at][usize::from(frequencies.is_some())];
-                    self.stage(stage, None, Op::Concatenate, &blocks)?
-                }
+                _ => self.step(stages[usize::from(frequencies.is_some())], (Op::Concatenate, blocks))?,
             };
         }
-        Ok(pair)
+        Ok(())
     }
-}
 
-impl Pipeline<'_> {
     /// The sinks in the type of the kernel.
     pub fn sinks<T: Real>(&self) -> Result<Option<Vec<T>>> {
         let Some(sink) = self.graph.at(Role::Sink) else { return Ok(None) };
@@ -311,13 +298,13 @@ impl Pipeline<'_> {
     /// at j − i + T − 1.
     pub fn relative_bias<T: Real>(&self, [q, k]: [NodeId; 2]) -> Result<Option<(Vec<T>, Layout)>> {
         let heads = self.recipe.heads;
-        let places = places(&self.graph, self.recipe, [q, k]);
+        let places = places(self.graph, self.recipe, [q, k]);
         let bias: Box<dyn Fn(usize, i64) -> f64> = match self.recipe.positions.kind {
             PositionKind::Alibi { .. } => {
                 Box::new(move |head, distance| alibi_of(HeadOf { head, heads }, distance))
             }
             PositionKind::Buckets { furthest } => {
-                let (table, buckets) = buckets(&self.graph, self.recipe, furthest)?;
+                let (table, buckets) = buckets(self.graph, self.recipe, furthest)?;
                 let table = self.graph.matrix(table)?;
                 Box::new(move |head, distance| table[(buckets.bucket(distance), head - 1)])
             }
@@ -363,31 +350,28 @@ pub(crate) fn heads_inside(
 ) -> Result<(NodeId, HeadCache)> {
     recipe.check()?;
     let past = Some(std::mem::take(&mut inputs.past));
-    let mut pipeline = Pipeline { past, steps: inputs.steps, ..Pipeline::new(std::mem::take(graph), recipe) };
-    let joined = pipeline.joined_heads(&inputs);
-    *graph = pipeline.graph;
-    Ok((joined?, pipeline.past.unwrap_or_default()))
+    let mut pipeline = Pipeline { past, steps: inputs.steps, ..Pipeline::new(graph, recipe) };
+    let joined = pipeline.joined_heads(&inputs)?;
+    Ok((joined, pipeline.past.unwrap_or_default()))
 }
 
 impl Pipeline<'_> {
     fn joined_heads(&mut self, inputs: &HeadInputs<'_>) -> Result<NodeId> {
-        let [q, k, mixed] = inputs.qkv;
-        self.fit(q, k, mixed)?;
-        let roles = [Role::Q, Role::K, Role::V];
-        let heads = self.heads(SharedNodes { q, k, mixed, roles })?;
+        let [q, k, v] = inputs.qkv;
+        self.fit(inputs.qkv)?;
+        let mut heads = self.heads([(q, Role::Q), (k, Role::K), (v, Role::V)])?;
         let name = Stage::Joined.name();
         let joined = match (self.recipe.heads, &heads[..]) {
-            (1, [weights, values]) => {
-                let name = if (inputs.is_removed)(1) { "C_whole" } else { name };
-                let mix = self.graph.add(name, Op::Product, &[*weights, *values])?;
-                if (inputs.is_removed)(1) { removed(&mut self.graph, "C", mix, inputs.by_mean)? } else { mix }
+            (1, [weights, values]) if (inputs.is_removed)(1) => {
+                let mix = self.graph.add("C_whole", Op::Product, &[*weights, *values])?;
+                removed(self.graph, name, mix, inputs.by_mean)?
             }
+            (1, [weights, values]) => self.graph.add(name, Op::Product, &[*weights, *values])?,
             _ => {
-                let mut kept = heads;
-                for (head, mix) in (1..).zip(&mut kept).filter(|(head, _)| (inputs.is_removed)(*head)) {
-                    *mix = removed(&mut self.graph, &format!("O_removed_{head}"), *mix, inputs.by_mean)?;
+                for (head, mix) in (1..).zip(&mut heads).filter(|(head, _)| (inputs.is_removed)(*head)) {
+                    *mix = removed(self.graph, &format!("O_removed_{head}"), *mix, inputs.by_mean)?;
                 }
-                self.merged(kept, name)?
+                self.merged(heads, name)?
             }
         };
         self.graph.mark(joined, Stage::Joined);
@@ -424,8 +408,8 @@ impl Pipeline<'_> {
         }
         let several = heads.len() > 1;
         let stacked = |(head, (node, mut past)): (usize, (NodeId, Tensor))| {
-            let (name, suffix) = (role.name(), suffix(several.then_some(head + 1)));
-            let names = [format!("{name}_past{suffix}"), format!("{name}_all{suffix}")];
+            let suffix = if several { format!("_{}", head + 1) } else { String::new() };
+            let names = ["past", "all"].map(|what| format!("{}_{what}{suffix}", role.name()));
             let op = Op::Stack(tokens.clone());
             // Where nothing is kept but the cache, it grows where it is.
             if let (false, Some(new)) = (self.steps.are_kept(), self.graph[node].tensor())

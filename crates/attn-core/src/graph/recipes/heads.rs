@@ -13,18 +13,19 @@ use crate::matrix::Shape;
 use crate::memory;
 use crate::tensor::Tensor;
 
-use super::alter::{altered, name_before};
 use super::alteration::{Alter, Alteration, Site};
-use super::attend::{Pipeline, SharedNodes, StepsOfHeads, check_split};
-use super::recipe::{Groups, HeadSharing, NormaliseAxis, Recipe, ScoreRows, Split, SplitRoles};
-use super::weights::{BiasAndMask, Head, number, softmax_with, suffix};
+use super::attend::{Head, Pipeline, Sources, StepsOfHeads, check_split};
+use super::recipe::{Groups, HeadSharing, NormaliseAxis, Recipe, ScoreRows, Split};
+use super::weights::softmax_with;
 
 impl Pipeline<'_> {
     /// Computes all heads and returns their mixed values. For a single head it returns weights and values, which are mixed later,
     /// under the name of the result.
-    pub fn heads(&mut self, sources: SharedNodes) -> Result<Vec<NodeId>> {
+    pub fn heads(&mut self, sources: Sources) -> Result<Vec<NodeId>> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let [mut queries, keys, values] = self.of_heads(&sources)?;
+        let frequencies = self.frequencies(&sources)?;
+        let mut of_role = |role| self.of_role(role, &sources, frequencies);
+        let [mut queries, keys, values] = [of_role(Role::Q)?, of_role(Role::K)?, of_role(Role::V)?];
         let [mut keys, mut values] = self.with_past(keys, values)?;
         if let HeadSharing::FirstOf { q, k, v } = self.recipe.common {
             for (all, is_common) in [(&mut queries, q), (&mut keys, k), (&mut values, v)] {
@@ -34,56 +35,61 @@ impl Pipeline<'_> {
                 }
             }
         }
-        let group = |head: usize| match self.recipe.groups {
+        let how = self.recipe.groups;
+        let group = |head: usize| match how {
             Groups::Shared => key_value_head(head, heads, groups),
             Groups::Tiled => head % groups,
             Groups::First => 0,
             Groups::Reversed => groups - 1 - key_value_head(head, heads, groups),
         };
+        let common = self.recipe.common;
         let together = self.recipe.normalise.along == NormaliseAxis::Heads;
-        let reads_wait = together || (heads > 1 && self.recipe.common == HeadSharing::MeanScores);
-        let waits =
-            reads_wait || matches!(self.recipe.common, HeadSharing::FirstWeights | HeadSharing::MeanWeights);
+        let reads_wait = together || (heads > 1 && common == HeadSharing::MeanScores);
+        let waits = reads_wait || matches!(common, HeadSharing::FirstWeights | HeadSharing::MeanWeights);
         let (mut waiting, mut mixes) = (Vec::new(), Vec::new());
         for (head, &query) in queries.iter().enumerate() {
-            let number = number(head, heads);
-            let suffix = suffix(number);
+            self.head = Head::of(self.graph, head, heads);
             let begun = self.graph.recorded_nodes();
-            let mut one = self.head((&suffix, number));
-            let read = one.read([query, keys[group(head)]])?.2;
-            let weights = if reads_wait { read } else { one.weights(read)? };
+            let read = self.read([query, keys[group(head)]])?.2;
+            let weights = if reads_wait { read } else { self.weights_from(read)? };
             // Without sharing between heads, each head is finished before the next one begins.
             if waits {
                 waiting.push(weights);
-            } else {
-                let mix = self.mix(head, weights, values[group(head)])?;
-                mixes.extend(&mix);
-                if heads == 1 || self.steps.are_kept() {
-                    continue;
-                }
-                let of_head = |head: usize| [queries[head], keys[group(head)], values[group(head)]];
+                continue;
+            }
+            let mix = self.mix(weights, values[group(head)])?;
+            mixes.extend(&mix);
+            if heads == 1 || self.steps.are_kept() {
+                continue;
+            }
+            let of_head = |head: usize| [queries[head], keys[group(head)], values[group(head)]];
+            // If nobody looks at the weights, the other heads may have the same steps.
+            let is_unseen = matches!(self.steps, StepsOfHeads::Forgotten(None));
+            let alike = if is_unseen { self.graph.steps_of_head(begun, of_head(head)) } else { None };
+            self.graph.forget_since(begun, &mix);
+            if let Some(steps) = alike {
                 let others: Vec<[NodeId; 3]> = (head + 1..heads).map(of_head).collect();
-                // If nobody looks at the weights, the other heads may have the same steps.
-                let is_unseen = matches!(self.steps, StepsOfHeads::Forgotten(None));
-                let alike = if is_unseen { self.graph.steps_of_head(begun, of_head(head)) } else { None };
-                self.graph.forget_since(begun, &mix);
-                if let Some(steps) = alike {
-                    mixes.extend(self.mixed_together(&steps, &others)?);
-                    break;
-                }
+                mixes.extend(self.mixed_together(&steps, &others)?);
+                break;
             }
         }
+        self.head = Head::default();
         let weights = if together {
             self.over_heads(&waiting)?
         } else if reads_wait {
-            self.of_mean_scores(&waiting)?
+            let mean = self.mean("S", &waiting)?;
+            self.each_head(heads, |pipeline, _| pipeline.weights_from(mean))?
         } else {
             waiting
         };
-        for (head, weights) in self.in_common(weights)?.into_iter().enumerate() {
-            mixes.extend(self.mix(head, weights, values[group(head)])?);
-        }
-        if heads > 1 && self.recipe.common == HeadSharing::MeanMixes {
+        let weights = match common {
+            HeadSharing::FirstWeights => vec![weights[0]; heads],
+            HeadSharing::MeanWeights => vec![self.mean("A", &weights)?; heads],
+            _ => weights,
+        };
+        let mixed = |pipeline: &mut Self, head: usize| pipeline.mix(weights[head], values[group(head)]);
+        mixes.extend(self.each_head(weights.len(), mixed)?.concat());
+        if heads > 1 && common == HeadSharing::MeanMixes {
             let mean = self.mean("O", &mixes)?;
             mixes.fill(mean);
         }
@@ -101,84 +107,63 @@ impl Pipeline<'_> {
     }
 
     /// The mixed values of a head; for a single head its weights and values, which are mixed later.
-    fn mix(&mut self, head: usize, weights: NodeId, values: NodeId) -> Result<Vec<NodeId>> {
-        let heads = self.recipe.heads;
-        let number = number(head, heads);
-        let weights = rounded(&mut self.graph, self.recipe, &suffix(number), weights)?;
+    fn mix(&mut self, mut weights: NodeId, values: NodeId) -> Result<Vec<NodeId>> {
+        if let Some(decimals) = self.recipe.weight_decimals {
+            weights = self.add("A_rounded", Op::Round(decimals), &[weights])?;
+        }
+        let number = self.head.number;
         if let (StepsOfHeads::Forgotten(Some(look)), Some(numbers)) =
             (self.steps, self.graph[weights].tensor())
         {
-            look(head + 1, numbers);
+            look(number.unwrap_or(1), numbers);
         }
-        if heads == 1 {
+        if number.is_none() {
             return Ok(vec![weights, values]);
         }
-        let step = Stage::Mixed.of_head(number);
-        let name = name_before(self.recipe, &[Site::Mixes], &step.to_string());
-        let mix = self.graph.add(&name, Op::Product, &[weights, values])?;
-        let mixes = &[Site::Mixes];
-        let mix = altered(&mut self.graph, self.recipe, mixes, &step.to_string(), (mix, 0))?;
+        let (step, sites) = (Stage::Mixed.of_head(number), [Site::Mixes]);
+        let name = step.to_string();
+        let mix = self.graph.add(&self.name_before(&sites, &name), Op::Product, &[weights, values])?;
+        let mix = self.altered(&sites, &name, mix)?;
         self.graph.mark(mix, step);
         Ok(vec![mix])
-    }
-
-    /// The steps of a head, counted from 1 where there are several.
-    pub(super) fn head<'s>(&'s mut self, (suffix, number): (&'s str, Option<usize>)) -> Head<'s> {
-        let additions = BiasAndMask::of_head(&self.graph, number);
-        Head { graph: &mut self.graph, recipe: self.recipe, suffix, number, additions, never: None }
-    }
-
-    /// Queries, keys and values of each head.
-    fn of_heads(&mut self, sources: &SharedNodes) -> Result<[Vec<NodeId>; 3]> {
-        let frequencies = self.frequencies([sources.q, sources.k])?;
-        let mut all = [const { Vec::new() }; 3];
-        for (at, of_role) in all.iter_mut().enumerate() {
-            *of_role = self.of_role(at, sources, frequencies)?;
-        }
-        Ok(all)
     }
 
     /// Queries, keys or values of each head, normed and rotated; on the fast path all heads in one, where they are only normed, and
     /// together.
     pub(super) fn of_role(
         &mut self,
-        at: usize,
-        sources: &SharedNodes,
+        role: Role,
+        sources: &Sources,
         frequencies: Option<NodeId>,
     ) -> Result<Vec<NodeId>> {
-        use Site::{
-            Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values, WholeKeys, WholeQueries,
-            WholeQueriesAndKeys, WholeValues,
-        };
-        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let first = self.first_positions([sources.q, sources.k]);
-        let SplitRoles { q, k, v } = self.recipe.split_roles;
-        let whole: &[Site] =
-            [&[WholeQueries, WholeQueriesAndKeys][..], &[WholeKeys, WholeQueriesAndKeys], &[WholeValues]][at];
-        let (role, node, count, first, stages, is_split): (_, _, _, _, &[Site], _) = match at {
-            0 => (Role::Q, sources.q, heads, first.query, &[Queries, QueriesAndKeys, Roles], q),
-            1 => (Role::K, sources.k, groups, first.key, &[Keys, QueriesAndKeys, KeysAndValues, Roles], k),
-            _ => (Role::V, sources.mixed, groups, first.key, &[Values, KeysAndValues, Roles], v),
+        let Recipe { heads, kv_heads: groups, split_roles: roles, .. } = *self.recipe;
+        let [first_query, first_key] = self.first_positions(sources);
+        let [q, k, v] = *sources;
+        let ((node, source), count, first, whole, site, is_split) = match role {
+            Role::Q => (q, heads, first_query, Site::WholeQueries, Site::Queries, roles.q),
+            Role::K => (k, groups, first_key, Site::WholeKeys, Site::Keys, roles.k),
+            _ => (v, groups, first_key, Site::WholeValues, Site::Values, roles.v),
         };
         let place = first - self.recipe.positions.first;
-        let node = altered(&mut self.graph, self.recipe, whole, role.name(), (node, place))?;
+        let node = self.altered_from(&[whole], role.name(), (node, place))?;
         let normed = self.normed_whole(role, node, count)?;
         if self.kernel.is_some() && normed != node && frequencies.is_none() {
             return Ok(vec![normed]);
         }
         let how = if is_split { self.recipe.split } else { Split::Blocks };
-        let mut blocks = match heads {
+        let blocks = match heads {
             1 => vec![normed],
-            _ => split_once(&mut self.graph, sources.roles[at], normed, count, how)?,
+            _ => split_once(self.graph, source, normed, count, how)?,
         };
-        for (head, block) in blocks.iter_mut().enumerate() {
-            let name = Stage::Role(role).of_head(number(head, heads)).to_string();
-            *block = altered(&mut self.graph, self.recipe, stages, &name, (*block, place))?;
+        let altered = |pipeline: &mut Self, head: usize| {
+            let name = format!("{}{}", role.name(), pipeline.head.suffix);
+            pipeline.altered_from(&[site], &name, (blocks[head], place))
+        };
+        let blocks = self.each_head(blocks.len(), altered)?;
+        if role == Role::V && !self.rotates_values() {
+            return Ok(blocks);
         }
-        if role != Role::V || self.rotates_values() {
-            self.prepared((role, first), &mut blocks, frequencies)?;
-        }
-        Ok(blocks)
+        self.prepared((role, first), blocks, frequencies)
     }
 
     /// Records a bias or a mask matrix: one for all heads, or one for each side by side, split into `M_1`, `M_2`.
@@ -193,14 +178,15 @@ impl Pipeline<'_> {
     ) -> Result<()> {
         let stacked = given.as_ref().map_or(1, |given| given.tensor.head_count());
         let Some(id) = self.optional(role, given)?.or_else(|| self.graph.at(role)) else { return Ok(()) };
-        let (heads, scores) = (self.recipe.heads, Shape { rows: self.shape(q).0, cols: self.shape(k).0 });
-        let Shape { rows, cols } = self.graph[id].shape();
+        let (heads, scores) =
+            (self.recipe.heads, Shape { rows: self.shape(q).rows, cols: self.shape(k).rows });
+        let Shape { rows, cols } = self.shape(id);
         let is_own = heads > 1 && cols == heads * scores.cols && (stacked == 1 || stacked == heads);
         let fits = rows == scores.rows && (is_own || stacked == 1 && cols == scores.cols);
         if self.recipe.comparison == ScoreRows::QueriesWithKeys && !fits {
             let what = if role == Role::Bias { "bias" } else { "mask" };
             let found = match stacked {
-                1 => self.graph[id].shape().to_string(),
+                1 => self.shape(id).to_string(),
                 _ => format!("{stacked} matrices of {rows}×{}", cols / stacked),
             };
             let own = match (stacked, heads) {
@@ -215,17 +201,18 @@ impl Pipeline<'_> {
                 _ => error,
             });
         }
-        match self.kernel {
-            _ if !is_own => return Ok(()),
-            None => split_once(&mut self.graph, role, id, heads, Split::Blocks)?,
-            Some(_) => split_never_formed(&mut self.graph, role, id, heads)?,
-        };
+        if is_own {
+            let forms = self.graph.forms_steps();
+            self.graph.form_steps(forms && self.kernel.is_none());
+            split_once(self.graph, role, id, heads, Split::Blocks)?;
+            self.graph.form_steps(forms);
+        }
         Ok(())
     }
 
     /// Weights that sum to 1 over the heads, for each query and key.
     fn over_heads(&mut self, reads: &[NodeId]) -> Result<Vec<NodeId>> {
-        let (rows, cols) = self.shape(reads[0]);
+        let Shape { rows, cols } = self.shape(reads[0]);
         let line = |(head, &read): (usize, &NodeId)| {
             self.graph.add(&format!("S_line_{head}"), Op::Reshape { rows: 1, cols: rows * cols }, &[read])
         };
@@ -233,36 +220,15 @@ impl Pipeline<'_> {
         let stacked = self.graph.add("S_lines", Op::Stack(None), &lines)?;
         let softmax = softmax_with(self.recipe.guarded, Axis::Columns, self.recipe.base);
         let all = self.graph.add("A_lines", softmax, &[stacked])?;
-        let mut weights = Vec::new();
-        for head in 0..reads.len() {
-            let number = Some(head + 1);
-            let suffix = suffix(number);
-            let line =
-                self.graph.add(&format!("A_line{suffix}"), Op::Rows { start: head, count: 1 }, &[all])?;
-            let mut one = self.head((&suffix, number));
-            weights.push(one.step(Stage::Weights, Op::Reshape { rows, cols }, &[line])?);
-        }
-        Ok(weights)
-    }
-
-    /// The weights of each head, or the weights that all heads share.
-    fn in_common(&mut self, weights: Vec<NodeId>) -> Result<Vec<NodeId>> {
-        let count = weights.len();
-        match self.recipe.common {
-            HeadSharing::FirstWeights if count > 0 => Ok(vec![weights[0]; count]),
-            HeadSharing::MeanWeights if count > 0 => Ok(vec![self.mean("A", &weights)?; count]),
-            _ => Ok(weights),
-        }
-    }
-
-    /// The weights of each head from the mean of all scores.
-    fn of_mean_scores(&mut self, reads: &[NodeId]) -> Result<Vec<NodeId>> {
-        let (mean, heads) = (self.mean("S", reads)?, reads.len());
-        let of_head = |head: usize| {
-            let number = number(head, heads);
-            self.head((&suffix(number), number)).weights(mean)
+        let weights = |head: usize| {
+            let line = Op::Rows { start: head - 1, count: 1 };
+            let line = self.graph.add(&format!("A_line_{head}"), line, &[all])?;
+            let step = Stage::Weights.of_head(Some(head));
+            let weights = self.graph.add(&step.to_string(), Op::Reshape { rows, cols }, &[line])?;
+            self.graph.mark(weights, step);
+            Ok(weights)
         };
-        (0..heads).map(of_head).collect()
+        (1..=reads.len()).map(weights).collect()
     }
 
     /// The mean of one node of each head: `A_mean`.
@@ -272,31 +238,22 @@ impl Pipeline<'_> {
     }
 }
 
-/// `A_rounded`, where the recipe rounds the weights before they mix.
-fn rounded(graph: &mut Graph, recipe: &Recipe, suffix: &str, weights: NodeId) -> Result<NodeId> {
-    match recipe.weight_decimals {
-        Some(decimals) => graph.add(&format!("A_rounded{suffix}"), Op::Round(decimals), &[weights]),
-        None => Ok(weights),
-    }
-}
-
 /// The blocks of a node, split only once where two roles share the node.
-fn split_once(graph: &mut Graph, role: Role, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
+pub(super) fn split_once(
+    graph: &mut Graph,
+    role: Role,
+    whole: NodeId,
+    heads: usize,
+    how: Split,
+) -> Result<Vec<NodeId>> {
     let of_head = |head| Stage::Role(role).of_head(Some(head));
     let known: Vec<NodeId> = (1..).map_while(|head| graph.at(of_head(head))).collect();
     if known.len() == heads && heads > 0 {
         return Ok(known);
     }
     let blocks = split(graph, role.name(), whole, heads, how)?;
-    mark_heads(graph, role, &blocks);
+    (1..).zip(&blocks).for_each(|(head, &block)| graph.mark(block, of_head(head)));
     Ok(blocks)
-}
-
-/// Marks the blocks of a role with their heads.
-pub(super) fn mark_heads(graph: &mut Graph, role: Role, blocks: &[NodeId]) {
-    for (head, &block) in (1..).zip(blocks) {
-        graph.mark(block, Stage::Role(role).of_head(Some(head)));
-    }
 }
 
 /// A block of columns for each head: `Q_1`, `Q_2` …
@@ -304,55 +261,24 @@ pub(super) fn mark_heads(graph: &mut Graph, role: Role, blocks: &[NodeId]) {
 /// # Errors
 /// If the columns cannot be shared out evenly, or a name is taken.
 pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
+    let Shape { rows, cols } = graph[whole].shape();
+    check_split(name, cols, heads)?;
+    let count = cols / heads;
+    let mut from = whole;
     if how == Split::Reshaped {
-        return reshaped(graph, name, whole, heads);
+        // The cells read row by row as (H, T, d), a block of T rows for each head.
+        let stack = Op::Reshape { rows: rows * heads, cols: count };
+        from = graph.add(&format!("{name}_reshaped"), stack, &[whole])?;
     }
-    let blocks = blocks(graph, name, whole, heads, how)?;
-    let add = |(head, block)| graph.add(&format!("{name}_{}", head + 1), block, &[whole]);
-    blocks.into_iter().enumerate().map(add).collect()
-}
-
-/// The same blocks of a role, recorded as never formed.
-///
-/// # Errors
-/// As [`split`].
-pub(super) fn split_never_formed(
-    graph: &mut Graph,
-    role: Role,
-    whole: NodeId,
-    heads: usize,
-) -> Result<Vec<NodeId>> {
-    let name = role.name();
-    let blocks = blocks(graph, name, whole, heads, Split::Blocks)?;
-    let Shape { rows, cols } = graph[whole].shape();
-    let shape = Shape { rows, cols: cols / heads };
-    let add = |(head, block)| graph.never_formed(&format!("{name}_{}", head + 1), block, &[whole], shape);
-    let blocks: Vec<NodeId> = blocks.into_iter().enumerate().map(add).collect::<Result<_>>()?;
-    mark_heads(graph, role, &blocks);
-    Ok(blocks)
-}
-
-fn blocks(graph: &Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<Op>> {
-    let width = graph[whole].shape().cols;
-    check_split(name, width, heads)?;
-    let count = width / heads;
-    let block = |head| match how {
-        Split::Blocks | Split::Reshaped => Op::Columns { start: head * count, count },
-        Split::Interleaved => Op::EveryNthColumn { start: head, step: heads },
+    let block = |head: usize| {
+        let block = match how {
+            Split::Blocks => Op::Columns { start: head * count, count },
+            Split::Interleaved => Op::EveryNthColumn { start: head, step: heads },
+            Split::Reshaped => Op::Rows { start: head * rows, count: rows },
+        };
+        graph.add(&format!("{name}_{}", head + 1), block, &[from])
     };
-    Ok((0..heads).map(block).collect())
-}
-
-/// The cells read row by row as (H, T, d), a block of T rows for each head.
-fn reshaped(graph: &mut Graph, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
-    let width = blocks(graph, name, whole, heads, Split::Blocks)?.len();
-    let Shape { rows, cols } = graph[whole].shape();
-    let stack = Op::Reshape { rows: rows * width, cols: cols / heads };
-    let stack = graph.add(&format!("{name}_reshaped"), stack, &[whole])?;
-    let head = |head: usize| {
-        graph.add(&format!("{name}_{}", head + 1), Op::Rows { start: head * rows, count: rows }, &[stack])
-    };
-    (0..heads).map(head).collect()
+    (0..heads).map(block).collect()
 }
 
 // A second pass: the result goes through the same attention.
@@ -369,17 +295,20 @@ impl Pipeline<'_> {
     /// If the result does not have the shape of the tokens, or of Q, K and V.
     pub(super) fn attended_again(&mut self, result: NodeId) -> Result<NodeId> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let [q, k, v] = [Role::Q, Role::K, Role::V].map(|role| self.role_again(role, result));
-        let [q, k, v] = [(q?, heads, Role::Q), (k?, groups, Role::K), (v?, groups, Role::V)]
-            .map(|(whole, count, role)| self.blocks_again(whole, count, role));
-        let (q, k, v) = (q?, k?, v?);
-        let mut mixes = Vec::new();
-        for (head, &query) in q.iter().enumerate() {
+        let mut role_again = |role| self.role_again(role, result);
+        let [q, k, v] = [role_again(Role::Q)?, role_again(Role::K)?, role_again(Role::V)?];
+        let mut blocks = |name: &str, whole: NodeId, count: usize| match count {
+            1 => Ok(vec![whole]),
+            _ => split(self.graph, name, whole, count, Split::Blocks),
+        };
+        let (q, k, v) =
+            (blocks("Q_again", q, heads)?, blocks("K_again", k, groups)?, blocks("V_again", v, groups)?);
+        let mixes = self.each_head(heads, |pipeline, head| {
             let (suffix, group) = (format!("_again_{}", head + 1), key_value_head(head, heads, groups));
-            let mut one = Head { number: None, ..self.head((&suffix, number(head, heads))) };
-            let weights = one.steps([query, k[group]])?.weights;
-            mixes.push(self.graph.add(&format!("O{suffix}"), Op::Product, &[weights, v[group]])?);
-        }
+            pipeline.head = Head { number: None, suffix, ..pipeline.head.clone() };
+            let weights = pipeline.weights_of([q[head], k[group]])?.weights;
+            pipeline.add("O", Op::Product, &[weights, v[group]])
+        })?;
         let mut last = self.graph.add("C_again", Op::Concatenate, &mixes)?;
         if let Some(w_o) = self.graph.at(Role::WO).filter(|_| self.recipe.output.projected) {
             last = self.projected_with("P_again", Op::Product, [last, w_o], self.graph.at(Role::BO))?;
@@ -391,27 +320,16 @@ impl Pipeline<'_> {
 
     /// The node of a role in the second pass.
     fn role_again(&mut self, role: Role, result: NodeId) -> Result<NodeId> {
-        let weights = role.weights().and_then(|weights| self.graph.at(weights));
-        let replaced = self.graph.at(if weights.is_some() { Role::X } else { role });
-        let shape = self.graph[result].shape();
-        if replaced.is_none_or(|replaced| self.graph[replaced].shape() != shape) {
+        let given = |role: Role| self.graph.at(role);
+        let weights = role.weights().and_then(given);
+        let replaced = given(if weights.is_some() { Role::X } else { role });
+        let shape = self.shape(result);
+        if replaced.is_none_or(|replaced| self.shape(replaced) != shape) {
             return Err(Error::new(format!("the result is {shape}, and cannot go through attention again")));
         }
-        match weights {
-            Some(weights) => {
-                let bias = role.weights().and_then(Role::bias).and_then(|bias| self.graph.at(bias));
-                self.projected_with(&format!("{}_again", role.name()), Op::Product, [result, weights], bias)
-            }
-            None => Ok(result),
-        }
-    }
-
-    /// The columns of each head.
-    fn blocks_again(&mut self, whole: NodeId, count: usize, role: Role) -> Result<Vec<NodeId>> {
-        if count == 1 {
-            return Ok(vec![whole]);
-        }
-        split(&mut self.graph, &format!("{}_again", role.name()), whole, count, Split::Blocks)
+        let Some(weights) = weights else { return Ok(result) };
+        let bias = role.weights().and_then(Role::bias).and_then(given);
+        self.projected_with(&format!("{}_again", role.name()), Op::Product, [result, weights], bias)
     }
 }
 

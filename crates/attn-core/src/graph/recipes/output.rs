@@ -4,7 +4,6 @@ use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Role, Stage};
 use crate::text::counted;
 
-use super::alter::{altered, name_before};
 use super::alteration::Site;
 use super::attend::Pipeline;
 use super::recipe::{Gating, Merge, Projection, Residual};
@@ -50,25 +49,22 @@ impl Pipeline<'_> {
             after.w_o = None;
             return self.finish(last, after);
         }
+        let is_one = self.recipe.heads == 1;
         // With one head the mixed values and the joined heads are the same node.
-        let stages: &[Site] = match self.recipe.heads {
-            1 => &[Site::Mixes, Site::Heads],
-            _ => &[Site::Heads],
-        };
+        let sites = if is_one { &[Site::Mixes, Site::Heads][..] } else { &[Site::Heads] };
         let stage = after.stage();
         let name = if after.is_nothing() { self.before_result() } else { stage.name().to_string() };
-        let merged = name_before(self.recipe, stages, &name);
-        let last = match self.recipe.heads {
-            1 => self.graph.add(&merged, Op::Product, &heads)?,
-            _ => self.merged(heads, if after.is_nothing() { Stage::Joined.name() } else { &merged })?,
-        };
-        let last = if self.recipe.heads > 1 && after.is_nothing() {
+        let merged = self.name_before(sites, &name);
+        let last = if is_one {
+            self.graph.add(&merged, Op::Product, &heads)?
+        } else if after.is_nothing() {
+            let last = self.merged(heads, Stage::Joined.name())?;
             self.graph.mark(last, Stage::Joined);
             self.graph.add(&merged, Op::Add, &[last])?
         } else {
-            last
+            self.merged(heads, &merged)?
         };
-        let last = altered(&mut self.graph, self.recipe, stages, &name, (last, 0))?;
+        let last = self.altered(sites, &name, last)?;
         if !after.is_nothing() {
             self.graph.mark(last, stage);
         }
@@ -77,20 +73,20 @@ impl Pipeline<'_> {
 
     /// The name of the result before an alteration of it.
     fn before_result(&self) -> String {
-        name_before(self.recipe, &[Site::Result], Stage::Output.name())
+        self.name_before(&[Site::Result], Stage::Output.name())
     }
 
     /// The steps after the heads.
     pub fn after(&self, w_o: Option<NodeId>, x: Option<NodeId>, roles: [NodeId; 3]) -> Result<OutputSteps> {
-        let residual = match (self.recipe.output.residual, self.recipe.output.addition, x) {
-            (true, Residual::Of(role), _) => Some(roles[role as usize]),
-            (true, _, None) => {
+        let residual = match (self.recipe.output.addition, x) {
+            _ if !self.recipe.output.residual => None,
+            (Residual::Of(role), _) => Some(roles[role as usize]),
+            (_, Some(x)) => Some(x),
+            (_, None) => {
                 return Err(
                     Error::new("there is no X to add to the result").help("--residual needs --x or --words")
                 );
             }
-            (true, _, Some(x)) => Some(x),
-            (false, ..) => None,
         };
         let gate = self.graph.at(Role::Gate).filter(|_| self.recipe.gate != Gating::Missing);
         Ok(OutputSteps { gate, w_o: w_o.filter(|_| self.recipe.output.projected), residual })
@@ -113,30 +109,10 @@ impl Pipeline<'_> {
         }
         let residual = residual.filter(|_| addition != Residual::Inside);
         if let Some(w_o) = w_o {
-            let ((_, width), weights) = (self.shape(last), self.graph[w_o].shape());
-            let (op, side, length) = match self.recipe.output.projection {
-                Projection::Transposed => (Op::ProductTransposed, "columns", weights.cols),
-                _ => (Op::Product, "rows", weights.rows),
-            };
-            if length != width {
-                let heads = counted(width, "column");
-                return Err(Error::new(format!("W_O is {weights}, but the heads together have {heads}"))
-                    .help(format!("give W_O {width} {side}, one for each of these columns")));
-            }
-            if self.recipe.output.projection == Projection::Twice {
-                last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
-            }
-            let name = name_before(self.recipe, &[Site::Projected], Stage::Projected.name());
-            let name = if residual.is_none() { &result } else { &name };
-            last = self.projected_with(name, op, [last, w_o], self.graph.at(Role::BO))?;
-            if residual.is_some() {
-                let stages = &[Site::Projected];
-                last = altered(&mut self.graph, self.recipe, stages, Stage::Projected.name(), (last, 0))?;
-            }
-            self.graph.mark(last, Stage::Projected);
+            last = self.projected(last, w_o, residual.is_none().then_some(&*result))?;
         }
         if let Some(x) = residual {
-            let (tokens, shape) = (self.graph[x].shape(), self.graph[last].shape());
+            let (tokens, shape) = (self.shape(x), self.shape(last));
             if tokens != shape {
                 return Err(Error::new(format!(
                     "X is {tokens}, but the result is {shape}: they cannot be added"
@@ -145,51 +121,73 @@ impl Pipeline<'_> {
             }
             last = self.with_residual(&result, x, last)?;
         }
-        let name = Stage::Output.name();
-        let last = if self.attends_again() {
-            self.attended_again(last)?
-        } else {
-            altered(&mut self.graph, self.recipe, &[Site::Result], name, (last, 0))?
+        last = match self.attends_again() {
+            true => self.attended_again(last)?,
+            false => self.altered(&[Site::Result], Stage::Output.name(), last)?,
         };
         self.graph.mark(last, Stage::Output);
         Ok(())
     }
 
+    /// The joined heads times W_O, under the name of the result or its own.
+    fn projected(&mut self, mut last: NodeId, w_o: NodeId, result: Option<&str>) -> Result<NodeId> {
+        let (width, weights) = (self.shape(last).cols, self.shape(w_o));
+        let (op, side, length) = match self.recipe.output.projection {
+            Projection::Transposed => (Op::ProductTransposed, "columns", weights.cols),
+            _ => (Op::Product, "rows", weights.rows),
+        };
+        if length != width {
+            let heads = counted(width, "column");
+            return Err(Error::new(format!("W_O is {weights}, but the heads together have {heads}"))
+                .help(format!("give W_O {width} {side}, one for each of these columns")));
+        }
+        if self.recipe.output.projection == Projection::Twice {
+            last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
+        }
+        let (own, sites) = (Stage::Projected.name(), [Site::Projected]);
+        let name = result.map_or_else(|| self.name_before(&sites, own), str::to_string);
+        last = self.projected_with(&name, op, [last, w_o], self.graph.at(Role::BO))?;
+        if result.is_none() {
+            last = self.altered(&sites, own, last)?;
+        }
+        self.graph.mark(last, Stage::Projected);
+        Ok(last)
+    }
+
     /// The result with the residual, in the recipe's way of adding it.
     fn with_residual(&mut self, name: &str, x: NodeId, last: NodeId) -> Result<NodeId> {
-        let graph = &mut self.graph;
-        match self.recipe.output.addition {
+        let mut normed =
+            |norm: Op| -> Result<Vec<NodeId>> { Ok(vec![self.graph.add("X_normed", norm, &[x])?, last]) };
+        let (op, inputs) = match self.recipe.output.addition {
             Residual::Added | Residual::Inside | Residual::InsideAndAfter | Residual::Of(_) => {
-                graph.add(name, Op::Add, &[x, last])
+                (Op::Add, vec![x, last])
             }
-            Residual::Twice => graph.add(name, Op::Add, &[x, x, last]),
-            Residual::Subtracted => graph.add(name, Op::Subtract, &[last, x]),
-            Residual::SubtractedFrom => graph.add(name, Op::Subtract, &[x, last]),
-            Residual::Multiplied => graph.add(name, Op::Multiply, &[last, x]),
-            Residual::LayerNormed => {
-                let normed = graph.add("X_normed", Op::LayerNorm(EPSILON), &[x])?;
-                graph.add(name, Op::Add, &[normed, last])
-            }
-            Residual::RmsNormed => {
-                let normed = graph.add("X_normed", Op::RmsNorm(EPSILON), &[x])?;
-                graph.add(name, Op::Add, &[normed, last])
-            }
-        }
+            Residual::Twice => (Op::Add, vec![x, x, last]),
+            Residual::Subtracted => (Op::Subtract, vec![last, x]),
+            Residual::SubtractedFrom => (Op::Subtract, vec![x, last]),
+            Residual::Multiplied => (Op::Multiply, vec![last, x]),
+            Residual::LayerNormed => (Op::Add, normed(Op::LayerNorm(EPSILON))?),
+            Residual::RmsNormed => (Op::Add, normed(Op::RmsNorm(EPSILON))?),
+        };
+        self.graph.add(name, op, &inputs)
     }
 
     /// Each head times its own block of W_O, side by side.
     fn projected_per_head(&mut self, heads: &[NodeId], w_o: NodeId, after: OutputSteps) -> Result<NodeId> {
-        let (count, (_, width), (_, cols)) = (heads.len(), self.shape(heads[0]), self.shape(w_o));
+        let (width, count) = (self.shape(heads[0]).cols, self.shape(w_o).cols / heads.len());
         let mut parts = Vec::new();
         for (head, &mix) in heads.iter().enumerate() {
-            let rows = Op::Rows { start: head * width, count: width };
-            let rows = self.graph.add(&format!("W_O_rows_{}", head + 1), rows, &[w_o])?;
-            let block = Op::Columns { start: head * (cols / count), count: cols / count };
-            let block = self.graph.add(&format!("W_O_block_{}", head + 1), block, &[rows])?;
-            parts.push(self.graph.add(&format!("P_{}", head + 1), Op::Product, &[mix, block])?);
+            let mut add = |name: &str, op: Op, inputs: &[NodeId]| {
+                self.graph.add(&format!("{name}_{}", head + 1), op, inputs)
+            };
+            let rows = add("W_O_rows", Op::Rows { start: head * width, count: width }, &[w_o])?;
+            let block = add("W_O_block", Op::Columns { start: head * count, count }, &[rows])?;
+            parts.push(add("P", Op::Product, &[mix, block])?);
         }
-        let projected = || Stage::Projected.name().to_string();
-        let name = if after.residual.is_some() { projected() } else { self.before_result() };
+        let name = match after.residual {
+            Some(_) => Stage::Projected.name().to_string(),
+            None => self.before_result(),
+        };
         let id = self.graph.add(&name, Op::Concatenate, &parts)?;
         self.graph.mark(id, Stage::Projected);
         Ok(id)
@@ -197,41 +195,38 @@ impl Pipeline<'_> {
 
     /// The joined heads.
     pub fn merged(&mut self, mut heads: Vec<NodeId>, name: &str) -> Result<NodeId> {
-        match self.recipe.merge {
-            Merge::SideBySide => self.graph.add(name, Op::Concatenate, &heads),
+        let (count, own) = (heads.len(), self.shape(heads[0]));
+        let (height, width) = (own.rows, own.cols);
+        let (op, inputs) = match self.recipe.merge {
+            Merge::SideBySide => (Op::Concatenate, heads),
             Merge::Reversed => {
                 heads.reverse();
-                self.graph.add(name, Op::Concatenate, &heads)
+                (Op::Concatenate, heads)
             }
-            Merge::Summed => self.graph.add(name, Op::Add, &heads),
+            Merge::Summed => (Op::Add, heads),
             Merge::Averaged => {
-                let sum = self.graph.add("C_sum", Op::Add, &heads)?;
-                self.graph.add(name, Op::Scale(Factor::Inverse(heads.len())), &[sum])
+                (Op::Scale(Factor::Inverse(count)), vec![self.graph.add("C_sum", Op::Add, &heads)?])
             }
-            Merge::Stacked => self.graph.add(name, Op::Stack(None), &heads),
+            Merge::Stacked => (Op::Stack(None), heads),
             Merge::TokenByToken => {
                 let whole = self.graph.add("C_whole", Op::Concatenate, &heads)?;
-                let (rows, width) = self.shape(whole);
-                let shape = Op::Reshape { rows: rows * heads.len(), cols: width / heads.len() };
-                self.graph.add(name, shape, &[whole])
+                (Op::Reshape { rows: height * count, cols: width }, vec![whole])
             }
             Merge::Reshaped => {
                 let stacked = self.graph.add("C_stacked", Op::Stack(None), &heads)?;
-                let (rows, width) = self.shape(stacked);
-                let shape = Op::Reshape { rows: rows / heads.len(), cols: width * heads.len() };
-                self.graph.add(name, shape, &[stacked])
+                (Op::Reshape { rows: height, cols: width * count }, vec![stacked])
             }
             Merge::ByColumn => {
-                let (rows, width) = self.shape(heads[0]);
-                let mut columns = Vec::new();
-                for (head, &mix) in heads.iter().enumerate() {
-                    let column = Op::Reshape { rows: rows * width, cols: 1 };
-                    columns.push(self.graph.add(&format!("C_column_{}", head + 1), column, &[mix])?);
-                }
+                let column = Op::Reshape { rows: height * width, cols: 1 };
+                let of_head = |(head, mix): (usize, &NodeId)| {
+                    self.graph.add(&format!("C_column_{head}"), column.clone(), &[*mix])
+                };
+                let columns = (1..).zip(&heads).map(of_head).collect::<Result<Vec<_>>>()?;
                 let beside = self.graph.add("C_columns", Op::Concatenate, &columns)?;
-                self.graph.add(name, Op::Reshape { rows, cols: width * heads.len() }, &[beside])
+                (Op::Reshape { rows: height, cols: width * count }, vec![beside])
             }
-        }
+        };
+        self.graph.add(name, op, &inputs)
     }
 }
 
@@ -247,44 +242,32 @@ impl Pipeline<'_> {
         let x = self.graph.at(Stage::Positioned).or_else(|| self.graph.at(Role::X)).ok_or_else(|| {
             Error::new("the gate is computed from X, and there is no X").help("give --x or --words")
         })?;
-        let (gates, width, heads) = (self.shape(w_g), self.shape(joined), self.recipe.heads);
-        let tokens = self.shape(x);
-        if gates.0 != tokens.1 {
-            return Err(Error::new(format!(
-                "W_g is {}×{}, but X has {}",
-                gates.0,
-                gates.1,
-                counted(tokens.1, "column")
-            ))
-            .help(format!("give W_g {}, one for each column of X", counted(tokens.1, "row"))));
+        let (gates, joined_heads, tokens) = (self.shape(w_g), self.shape(joined), self.shape(x));
+        let (width, heads) = (joined_heads.cols, self.recipe.heads);
+        if gates.rows != tokens.cols {
+            let columns = counted(tokens.cols, "column");
+            return Err(Error::new(format!("W_g is {gates}, but X has {columns}"))
+                .help(format!("give W_g {}, one for each column of X", counted(tokens.cols, "row"))));
         }
-        if tokens.0 != width.0 {
+        if tokens.rows != joined_heads.rows {
+            let (rows, others) = (counted(tokens.rows, "row"), joined_heads.rows);
             return Err(Error::new(format!(
-                "X has {}, but the result has {}: each row needs a gate",
-                counted(tokens.0, "row"),
-                width.0
+                "X has {rows}, but the result has {others}: each row needs a gate"
             )));
         }
-        if gates.1 != width.1 && gates.1 != heads {
-            return Err(Error::new(format!(
-                "W_g is {}×{}, but the heads together have {}",
-                gates.0,
-                gates.1,
-                counted(width.1, "column")
-            ))
-            .help(format!(
-                "give W_g {} columns, one for each of these, or {heads}: one for each head",
-                width.1
-            )));
+        if gates.cols != width && gates.cols != heads {
+            let columns = counted(width, "column");
+            return Err(Error::new(format!("W_g is {gates}, but the heads together have {columns}")).help(
+                format!("give W_g {width} columns, one for each of these, or {heads}: one for each head"),
+            ));
         }
-        let input = self.stage(Stage::GateInput, None, Op::Product, &[x, w_g])?;
-        let mut gate = match self.recipe.gate {
-            Gating::WithoutSigmoid => input,
-            Gating::Sigmoid | Gating::Missing => self.stage(Stage::Gate, None, Op::Sigmoid, &[input])?,
-        };
-        if gates.1 != width.1 {
-            gate = self.graph.add("G_of_columns", Op::RepeatColumns(width.1 / heads.max(1)), &[gate])?;
+        let mut gate = self.step(Stage::GateInput, (Op::Product, vec![x, w_g]))?;
+        if self.recipe.gate != Gating::WithoutSigmoid {
+            gate = self.step(Stage::Gate, (Op::Sigmoid, vec![gate]))?;
         }
-        self.stage(Stage::Gated, None, Op::Multiply, &[joined, gate])
+        if gates.cols != width {
+            gate = self.graph.add("G_of_columns", Op::RepeatColumns(width / heads.max(1)), &[gate])?;
+        }
+        self.step(Stage::Gated, (Op::Multiply, vec![joined, gate]))
     }
 }

@@ -7,18 +7,10 @@ use crate::graph::{Factor, Given, Graph, NodeId, Op, Role, Stage};
 use crate::matrix::Shape;
 use crate::text::counted;
 
-use super::attend::Pipeline;
+use super::attend::{Pipeline, Sources};
 use super::recipe::{
     AlibiSlopes, NormPlace, PositionKind, Recipe, Rotary, RotatedPart, RotatedRoles, SineSigns,
 };
-use super::weights::{Head, number, suffix};
-
-/// The first positions of queries and of keys.
-#[derive(Clone, Copy)]
-pub(super) struct FirstPositions {
-    pub query: usize,
-    pub key: usize,
-}
 
 impl Pipeline<'_> {
     /// Records the given matrices of positions, norms, sinks and gates.
@@ -28,17 +20,13 @@ impl Pipeline<'_> {
         }
         let Some(sink) = self.graph.at(Role::Sink) else { return Ok(()) };
         let (heads, sinks) = (self.recipe.heads, self.shape(sink));
-        if sinks == (1, heads) {
-            return Ok(());
-        }
-        let error = match sinks {
-            (1, sinks) => {
-                Error::new(format!("there are {} for {}", counted(sinks, "sink"), counted(heads, "head")))
-            }
-            (rows, cols) => Error::new(format!("the sinks are {rows}×{cols}, but they should be one row")),
+        let why = match sinks.rows {
+            1 if sinks.cols == heads => return Ok(()),
+            1 => format!("there are {} for {}", counted(sinks.cols, "sink"), counted(heads, "head")),
+            _ => format!("the sinks are {sinks}, but they should be one row"),
         };
         let row = if heads > 1 { format!(" for all heads, or one row of {heads}") } else { String::new() };
-        Err(error.help(format!("give one number{row}")))
+        Err(Error::new(why).help(format!("give one number{row}")))
     }
 
     /// # Errors
@@ -60,32 +48,28 @@ impl Pipeline<'_> {
             return Err(Error::new("sinusoidal positions are added to X, and there is no X")
                 .help("give --x or --words, or other positions: --position rope"));
         };
-        let (tokens, width) = self.shape(x);
+        let Shape { rows: tokens, cols: width } = self.shape(x);
         let vectors = Op::Sinusoidal { first: self.recipe.positions.first, tokens, width };
-        let vectors = self.stage(Stage::PositionVectors, None, vectors, &[])?;
+        let vectors = self.step(Stage::PositionVectors, (vectors, vec![]))?;
         let rows = self.graph[x].labels().0.cloned();
         self.graph.name_lines(vectors, rows, None);
-        self.stage(Stage::Positioned, None, Op::Add, &[x, vectors]).map(Some)
+        self.step(Stage::Positioned, (Op::Add, vec![x, vectors])).map(Some)
     }
 
     /// The positions of the first query and the first key: the last query is the last token, unless both begin together.
-    pub fn first_positions(&self, [q, k]: [NodeId; 2]) -> FirstPositions {
-        let (queries, keys) = (self.shape(q).0, self.shape(k).0);
+    pub fn first_positions(&self, [(q, _), (k, _), _]: &Sources) -> [usize; 2] {
+        let (queries, keys) = (self.shape(*q).rows, self.shape(*k).rows);
         let first = self.recipe.positions.first;
         if self.recipe.mask.from_start {
-            return FirstPositions { query: first, key: first };
+            return [first; 2];
         }
-        FirstPositions {
-            query: first + keys.saturating_sub(queries),
-            key: first + queries.saturating_sub(keys),
-        }
+        [first + keys.saturating_sub(queries), first + queries.saturating_sub(keys)]
     }
 
     /// The frequencies of rotary positions for the heads of these queries and keys, where the recipe has such positions.
-    pub fn frequencies(&mut self, nodes: [NodeId; 2]) -> Result<Option<NodeId>> {
+    pub fn frequencies(&mut self, sources: &Sources) -> Result<Option<NodeId>> {
         let PositionKind::Rotary(rotary) = self.recipe.positions.kind else { return Ok(None) };
-        let width = self.shape(nodes[0]).1 / self.recipe.heads.max(1);
-        let frequencies = self.scaled_frequencies(&rotary, width, nodes)?;
+        let frequencies = self.scaled_frequencies(&rotary, sources)?;
         if rotary.signs != SineSigns::Reversed {
             return Ok(Some(frequencies));
         }
@@ -93,8 +77,9 @@ impl Pipeline<'_> {
     }
 
     /// The frequencies, with the scaling that the recipe has.
-    fn scaled_frequencies(&mut self, rotary: &Rotary, width: usize, [q, k]: [NodeId; 2]) -> Result<NodeId> {
-        let rotated = rotated_width(rotary, width)?;
+    fn scaled_frequencies(&mut self, rotary: &Rotary, sources: &Sources) -> Result<NodeId> {
+        let [(q, _), (k, _), _] = *sources;
+        let rotated = rotated_width(rotary, self.shape(q).cols / self.recipe.heads.max(1))?;
         let base = rotary.base;
         if !(base > 1.0 && base.is_finite()) {
             return Err(Error::new(format!(
@@ -103,9 +88,9 @@ impl Pipeline<'_> {
             .help("10000 is usual; a larger base makes slower rotations"));
         }
         let frequencies = Op::Frequencies { width: rotated, base };
-        let plain = self.stage(Stage::Frequencies, None, frequencies, &[])?;
+        let plain = self.step(Stage::Frequencies, (frequencies, vec![]))?;
         let Some(scaling) = rotary.scaling else { return Ok(plain) };
-        let length = self.recipe.positions.first + self.shape(q).0.max(self.shape(k).0);
+        let length = self.recipe.positions.first + self.shape(q).rows.max(self.shape(k).rows);
         let mut inputs = vec![plain];
         let scaling = match scaling {
             RopeScaling::Dynamic { factor, original, .. } => {
@@ -118,7 +103,7 @@ impl Pipeline<'_> {
             }
             RopeScaling::Linear { .. } | RopeScaling::Llama3 { .. } => scaling,
         };
-        self.stage(Stage::FrequenciesScaled, None, Op::ScaledFrequencies(scaling), &inputs)
+        self.step(Stage::FrequenciesScaled, (Op::ScaledFrequencies(scaling), inputs))
     }
 
     /// LongRoPE's divisors for a short or a long text.
@@ -128,8 +113,7 @@ impl Pipeline<'_> {
                 "give --rope-scaling a file of divisors: a row for short texts, and a row for long ones",
             )
         })?;
-        let (rows, _) = self.shape(divisors);
-        match rows {
+        match self.shape(divisors).rows {
             1 => Ok(divisors),
             2 => {
                 let (name, start) = if is_long { ("F_divisors_long", 1) } else { ("F_divisors_short", 0) };
@@ -142,40 +126,22 @@ impl Pipeline<'_> {
 
     /// The norm of all heads of Q or K together, where its gains are as wide as all of them.
     pub fn normed_whole(&mut self, role: Role, node: NodeId, heads: usize) -> Result<NodeId> {
-        let Some((gain, stage)) = self.gain(role) else { return Ok(node) };
-        let (width, gains) = (self.shape(node).1, gain.map(|gain| self.shape(gain)));
-        match gains {
-            Some((1, cols)) if cols == width && heads > 1 => {
-                let inputs: Vec<NodeId> = [Some(node), gain].into_iter().flatten().collect();
-                self.stage(stage, None, Op::RmsNorm(self.recipe.qk_norm.epsilon), &inputs)
-            }
-            Some((rows, cols)) if rows != 1 || (cols != width && cols * heads != width) => {
-                let name = role.name();
-                Err(Error::new(format!(
-                    "the gains of the norm of {name} are {rows}×{cols}, but each head of {name} has {}",
-                    counted(width / heads.max(1), "column")
-                ))
-                .help(if heads == 1 {
-                    format!("give one row of {}", counted(width, "number"))
-                } else {
-                    format!(
-                        "give one row of {} for every head alike, or of {width} for all heads together",
-                        width / heads
-                    )
-                }))
-            }
-            _ => Ok(node),
+        let Some((Some(gain), stage)) = self.gain(role) else { return Ok(node) };
+        let (width, gains) = (self.shape(node).cols, self.shape(gain));
+        if gains.rows == 1 && gains.cols == width && heads > 1 {
+            return self.step(stage, (Op::RmsNorm(self.recipe.qk_norm.epsilon), vec![node, gain]));
         }
-    }
-
-    /// The norm of one head of Q or K, before or after its rotation, unless all heads have been normed together.
-    fn normed(&mut self, role: Role, node: NodeId, head: Option<usize>) -> Result<NodeId> {
-        let Some((gain, stage)) = self.gain(role) else { return Ok(node) };
-        if head.is_some() && self.graph.at(stage).is_some() {
+        if gains.rows == 1 && (gains.cols == width || gains.cols * heads == width) {
             return Ok(node);
         }
-        let inputs: Vec<NodeId> = [Some(node), gain].into_iter().flatten().collect();
-        self.stage(stage, head, Op::RmsNorm(self.recipe.qk_norm.epsilon), &inputs)
+        let (name, own) = (role.name(), width / heads.max(1));
+        let columns = counted(own, "column");
+        let error =
+            format!("the gains of the norm of {name} are {gains}, but each head of {name} has {columns}");
+        Err(Error::new(error).help(match heads {
+            1 => format!("give one row of {}", counted(width, "number")),
+            _ => format!("give one row of {own} for every head alike, or of {width} for all heads together"),
+        }))
     }
 
     /// The gains of the norm of Q or K, and the stage of its result; none where nothing is normed.
@@ -200,35 +166,33 @@ impl Pipeline<'_> {
     pub fn prepared(
         &mut self,
         (role, first): (Role, usize),
-        heads: &mut [NodeId],
+        mut heads: Vec<NodeId>,
         frequencies: Option<NodeId>,
-    ) -> Result<()> {
+    ) -> Result<Vec<NodeId>> {
         let norms_first = self.recipe.qk_norm.place == NormPlace::BeforeRotation;
         if norms_first {
-            self.all_normed(role, heads)?;
+            heads = self.normed(role, heads)?;
         }
-        if let (Some(frequencies), PositionKind::Rotary(rotary)) = (frequencies, self.recipe.positions.kind) {
-            for (head, node) in heads.iter_mut().enumerate().filter(|_| rotary.rotated.has(role)) {
-                let number = number(head, self.recipe.heads);
-                *node = self.rotated((role, first), (*node, number), &rotary, frequencies)?;
-            }
+        if let (Some(frequencies), PositionKind::Rotary(rotary)) = (frequencies, self.recipe.positions.kind)
+            && rotary.rotated.has(role)
+        {
+            heads = self.each_head(heads.len(), |pipeline, head| {
+                pipeline.rotated((role, first), heads[head], &rotary, frequencies)
+            })?;
         }
-        if norms_first { Ok(()) } else { self.all_normed(role, heads) }
+        if norms_first { Ok(heads) } else { self.normed(role, heads) }
     }
 
-    fn all_normed(&mut self, role: Role, heads: &mut [NodeId]) -> Result<()> {
-        for (head, node) in heads.iter_mut().enumerate() {
-            *node = self.normed(role, *node, number(head, self.recipe.heads))?;
+    /// The norm of each head of Q or K, before or after its rotation, unless all heads have been normed together.
+    fn normed(&mut self, role: Role, heads: Vec<NodeId>) -> Result<Vec<NodeId>> {
+        let Some((gain, stage)) = self.gain(role) else { return Ok(heads) };
+        if self.recipe.heads > 1 && self.graph.at(stage).is_some() {
+            return Ok(heads);
         }
-        Ok(())
-    }
-
-    /// Records a step under its own name.
-    pub fn stage(&mut self, stage: Stage, head: Option<usize>, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
-        let step = stage.of_head(head);
-        let id = self.graph.add(&step.to_string(), op, inputs)?;
-        self.graph.mark(id, step);
-        Ok(id)
+        let norm = Op::RmsNorm(self.recipe.qk_norm.epsilon);
+        self.each_head(heads.len(), |pipeline, head| {
+            pipeline.step(stage, (norm.clone(), [Some(heads[head]), gain].into_iter().flatten().collect()))
+        })
     }
 }
 
@@ -236,14 +200,15 @@ impl Pipeline<'_> {
 
 impl Pipeline<'_> {
     /// One head of Q, K or V, rotated by its positions.
-    pub fn rotated(
+    fn rotated(
         &mut self,
         (role, first): (Role, usize),
-        (node, head): (NodeId, Option<usize>),
+        node: NodeId,
         rotary: &Rotary,
         frequencies: NodeId,
     ) -> Result<NodeId> {
         let positions = self.recipe.positions;
+        let name = role.name();
         let (stage, shift) = match role {
             Role::Q => (Some(Stage::QueriesRotated), positions.query_shift),
             Role::K => (Some(Stage::KeysRotated), positions.key_shift),
@@ -252,47 +217,31 @@ impl Pipeline<'_> {
         let first = first.checked_add_signed(shift).ok_or_else(|| Error::new("a position is below 0"))?;
         let magnitude = rotary.magnitude.of(rotary.scaling.map_or(1.0, |scaling| scaling.magnitude()));
         let rotation = Op::Rotary(Rotation { first, pairing: rotary.pairing, magnitude });
-        let (width, rotated) = (self.shape(node).1, 2 * self.shape(frequencies).1);
-        let (name, suffix) = (role.name(), suffix(head));
+        let (width, rotated) = (self.shape(node).cols, 2 * self.shape(frequencies).cols);
+        let columns = |start: usize, count: usize| Op::Columns { start, count };
         let Some(stage) = stage else {
-            return self.graph.add(&format!("{name}_rotated{suffix}"), rotation, &[node, frequencies]);
+            return self.add(&format!("{name}_rotated"), rotation, &[node, frequencies]);
         };
-        if rotary.signs == SineSigns::NoMinus {
-            let halves = self.rotated_without_minus((role, head), node, rotation, frequencies)?;
-            return self.stage(stage, head, Op::Concatenate, &halves);
-        }
-        if rotary.part == RotatedPart::First || rotated == width {
-            return self.stage(stage, head, rotation, &[node, frequencies]);
-        }
-        let start = width - rotated;
-        let kept = Op::Columns { start: 0, count: start };
-        let kept = self.graph.add(&format!("{name}_first_columns{suffix}"), kept, &[node])?;
-        let last = Op::Columns { start, count: rotated };
-        let last = self.graph.add(&format!("{name}_last_columns{suffix}"), last, &[node])?;
-        let last = self.graph.add(&format!("{name}_last_rotated{suffix}"), rotation, &[last, frequencies])?;
-        self.stage(stage, head, Op::Concatenate, &[kept, last])
-    }
-
-    /// The first half of the columns of one head as the other direction has it, and the second half as it should be.
-    fn rotated_without_minus(
-        &mut self,
-        (role, head): (Role, Option<usize>),
-        node: NodeId,
-        rotation: Op,
-        frequencies: NodeId,
-    ) -> Result<[NodeId; 2]> {
-        let (width, rotated) = (self.shape(node).1, 2 * self.shape(frequencies).1);
-        let (name, suffix) = (role.name(), suffix(head));
-        let back = format!("F_negated_{name}{suffix}");
-        let back = self.graph.add(&back, Op::Scale(Factor::Number(-1.0)), &[frequencies])?;
-        let other = self.graph.add(&format!("{name}_reversed{suffix}"), rotation.clone(), &[node, back])?;
-        let own = self.graph.add(&format!("{name}_forward{suffix}"), rotation, &[node, frequencies])?;
-        let half = rotated / 2;
-        let first = Op::Columns { start: 0, count: half };
-        let first = self.graph.add(&format!("{name}_first_half{suffix}"), first, &[other])?;
-        let second = Op::Columns { start: half, count: width - half };
-        let second = self.graph.add(&format!("{name}_second_half{suffix}"), second, &[own])?;
-        Ok([first, second])
+        let last = if rotary.signs == SineSigns::NoMinus {
+            // The first half of the columns as the other direction has it, and the second half as it should be.
+            let negative = Op::Scale(Factor::Number(-1.0));
+            let back = self.add(&format!("F_negated_{name}"), negative, &[frequencies])?;
+            let other = self.add(&format!("{name}_reversed"), rotation.clone(), &[node, back])?;
+            let own = self.add(&format!("{name}_forward"), rotation, &[node, frequencies])?;
+            let (half, rest) = (rotated / 2, width - rotated / 2);
+            let first = self.add(&format!("{name}_first_half"), columns(0, half), &[other])?;
+            let second = self.add(&format!("{name}_second_half"), columns(half, rest), &[own])?;
+            (Op::Concatenate, vec![first, second])
+        } else if rotary.part == RotatedPart::First || rotated == width {
+            (rotation, vec![node, frequencies])
+        } else {
+            let start = width - rotated;
+            let kept = self.add(&format!("{name}_first_columns"), columns(0, start), &[node])?;
+            let last = self.add(&format!("{name}_last_columns"), columns(start, rotated), &[node])?;
+            let last = self.add(&format!("{name}_last_rotated"), rotation, &[last, frequencies])?;
+            (Op::Concatenate, vec![kept, last])
+        };
+        self.step(stage, last)
     }
 }
 
@@ -300,7 +249,7 @@ impl Pipeline<'_> {
 ///
 /// # Errors
 /// If it is odd, or the head has fewer.
-pub(super) fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
+fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
     let rotated = rotary.width.unwrap_or(width);
     let even = width - width % 2;
     if rotated > width || rotated == 0 {
@@ -327,12 +276,12 @@ pub(super) fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
 
 // Biases of the scores by the distance of query and key.
 
-impl Head<'_> {
+impl Pipeline<'_> {
     /// The bias of each distance, where the recipe has one.
     pub(super) fn position_bias(&mut self, pair: [NodeId; 2]) -> Result<Option<NodeId>> {
         let recipe = self.recipe;
         let places = places(self.graph, recipe, pair);
-        let head = self.number.unwrap_or(1);
+        let head = self.head.number.unwrap_or(1);
         let (op, inputs) = match recipe.positions.kind {
             PositionKind::Alibi { heads } => match mistaken_slope(recipe, head, heads) {
                 Some(slope) => {
@@ -349,7 +298,7 @@ impl Head<'_> {
             }
             PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
         };
-        let bias = self.step(Stage::PositionBias, op, &inputs)?;
+        let bias = self.step(Stage::PositionBias, (op, inputs))?;
         let [rows, cols] = pair.map(|id| self.graph[id].labels().0.cloned());
         self.graph.name_lines(bias, rows, cols);
         Ok(Some(bias))

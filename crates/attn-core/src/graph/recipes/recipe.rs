@@ -225,40 +225,35 @@ impl Recipe {
     /// # Errors
     /// If there are no heads, the key/value heads do not divide the heads, or the temperature or the soft-cap is not positive.
     pub fn check(&self) -> Result<()> {
+        let refused = |what: String, help: &str| Err(Error::new(what).help(help));
+        let is_positive = |number: f64| number > 0.0 && number.is_finite();
         if self.heads == 0 || self.kv_heads == 0 {
-            return Err(
-                Error::new("there must be at least one head").help("write --heads 1 for a single head")
-            );
+            return refused("there must be at least one head".into(), "write --heads 1 for a single head");
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
-            return Err(Error::new(format!(
-                "{} cannot share {} evenly",
-                counted(self.heads, "query head"),
-                counted(self.kv_heads, "key/value head")
-            ))
-            .help("give a --kv-heads that divides --heads"));
+            let (queries, groups) =
+                (counted(self.heads, "query head"), counted(self.kv_heads, "key/value head"));
+            let what = format!("{queries} cannot share {groups} evenly");
+            return refused(what, "give a --kv-heads that divides --heads");
         }
-        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
-            return Err(Error::new(format!(
-                "the temperature is {}, but it must be a positive number",
-                self.temperature
-            ))
-            .help("give a positive number: a number below 1 sharpens the weights, above 1 flattens them"));
+        if !is_positive(self.temperature) {
+            return refused(
+                format!("the temperature is {}, but it must be a positive number", self.temperature),
+                "give a positive number: a number below 1 sharpens the weights, above 1 flattens them",
+            );
         }
         if self.mask.window == Some(0) {
-            return Err(Error::new("a window of 0 hides every key")
-                .help("write --window 1 to let each token attend only to itself"));
+            let help = "write --window 1 to let each token attend only to itself";
+            return refused("a window of 0 hides every key".into(), help);
         }
         if self.mask.keep_first > 0 && self.mask.window.is_none() {
-            return Err(Error::new(format!(
-                "--keep-first {} changes nothing: no window hides the first keys",
-                self.mask.keep_first
-            ))
-            .help("add --window"));
+            let kept = self.mask.keep_first;
+            let what = format!("--keep-first {kept} changes nothing: no window hides the first keys");
+            return refused(what, "add --window");
         }
-        if let Some(cap) = self.soft_cap.filter(|cap| !(*cap > 0.0 && cap.is_finite())) {
-            return Err(Error::new(format!("the soft-cap is {cap}, but it must be a positive number"))
-                .help("give the bound of the scores, such as 50: a smaller one changes more"));
+        if let Some(cap) = self.soft_cap.filter(|cap| !is_positive(*cap)) {
+            let what = format!("the soft-cap is {cap}, but it must be a positive number");
+            return refused(what, "give the bound of the scores, such as 50: a smaller one changes more");
         }
         match self.scale {
             Scale::Number(scale) if !scale.is_finite() => {
