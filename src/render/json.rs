@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::attention::Base;
 use crate::diagnose::{
-    CloseNumbers, Clue, Diagnosis, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Verdict,
+    CloseNumbers, Diagnosis, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Verdict,
 };
 use crate::error::{Error, Result};
 use crate::explain::{Branch, Explanation};
@@ -389,7 +389,7 @@ fn node(judged: &JudgedNode, right: &Graph) -> Value {
         "mistakes": mistakes(&judged.mistakes),
         "read_as": judged.read_as,
         "resembles": resembles,
-        "clues": judged.clues.iter().map(Clue::sentence).collect::<Vec<_>>(),
+        "clues": judged.clues.iter().map(|clue| &clue.sentence).collect::<Vec<_>>(),
         "evidence": judged.evidence.iter().map(|cell| evidence(cell, right)).collect::<Vec<_>>(),
         "half_precision": judged.half.map(|half| half.name),
         "too_few_digits": judged.too_few_digits,

@@ -72,7 +72,7 @@ pub(super) fn page(exercises: &[Example]) -> String {
     out
 }
 
-fn entry(mistake: &Mistake, exercises: &[Example]) -> String {
+fn entry(mistake: &'static Mistake, exercises: &[Example]) -> String {
     let demo = mistake.demo.map(|demo| {
         format!("<p>The correct step: <a href=\"demos/{demo}.html\"><code>attn demo {demo}</code></a></p>\n")
     });
@@ -94,11 +94,11 @@ fn entry(mistake: &Mistake, exercises: &[Example]) -> String {
 }
 
 /// The first step of an exercise in which a mistake changes a number that is shown: right, and with the mistake.
-fn made(mistake: &Mistake, Example { typed, task, .. }: &Example) -> Option<String> {
+fn made(mistake: &'static Mistake, Example { typed, task, .. }: &Example) -> Option<String> {
     let ways = mistake.ways(task).ok()?;
     ways.iter().filter(|way| way.alone).find_map(|way| {
         let (name, right, wrong) = first_difference(task, &task.with(&way.changes))?;
-        let how = way.detail.as_deref().filter(|detail| !detail.is_empty());
+        let how = way.slip.detail.as_deref().filter(|detail| !detail.is_empty());
         let how = how.map(|detail| format!(", {}", escaped(detail))).unwrap_or_default();
         let exercise = format!("<code>attn attend {}</code>{how}", escaped(typed));
         Some(pair(&exercise, &name, right, &wrong))

@@ -204,7 +204,7 @@ fn rows_in_their_own_order_are_no_finding() {
     let right = &case.right;
     let twice = attn::diagnose::Answer { matrices: vec![right.clone(), right.clone()], ..answer("O", right) };
     let diagnosis = case.examiner.examine(&[twice]).unwrap();
-    let clues: Vec<String> = diagnosis.nodes[0].clues.iter().map(|clue| clue.sentence()).collect();
+    let clues: Vec<String> = diagnosis.nodes[0].clues.iter().map(|clue| clue.sentence.clone()).collect();
     assert!(clues.iter().all(|clue| !clue.contains("in the order 1 2")), "{clues:?}");
 }
 

@@ -120,18 +120,15 @@ fn where_only_some_heads_are_wrong_the_clue_says_which() {
     let task = exercise(5, (5, 3, 2), false, false);
     // Columns 4 to 6 of the joined heads are those of head 2.
     let clues = clues_of(task, "C", |i, j, right| if j >= 3 { right + odd(i, j) } else { right });
-    assert!(clues.contains(&Clue::SomeHeads("C".into(), vec![1])), "{clues:?}");
-    assert_eq!(
-        Clue::SomeHeads("C".into(), vec![1]).sentence(),
-        "Only head 2 of C is wrong; the other heads are right."
-    );
+    let said = "Only head 2 of C is wrong; the other heads are right.";
+    assert!(clues.iter().any(|clue| clue.sentence == said), "{clues:?}");
 }
 
 #[test]
 fn a_little_noise_is_only_what_the_numbers_are_consistent_with() {
     let sign = |i: usize, j: usize| if (i + j).is_multiple_of(2) { 1.0 } else { -1.0 };
     let odd = |i: usize, j: usize| 0.015 * sign(i, j) * (1.0 + elementary::cos((5 * i + j) as f64).abs());
-    let says = |clues: &[Clue], what: &str| clues.iter().any(|clue| clue.sentence().contains(what));
+    let says = |clues: &[Clue], what: &str| clues.iter().any(|clue| clue.sentence.contains(what));
     let clues = clues_of(exercise(6, (5, 4, 1), false, false), "O", |i, j, right| right + odd(i, j));
     assert!(says(&clues, "consistent with noise"), "{clues:?}");
     let clues = clues_of(exercise(7, (5, 4, 1), false, false), "O", |i, j, right| right + 200.0 * odd(i, j));

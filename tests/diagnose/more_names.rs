@@ -193,7 +193,7 @@ fn steps_of_other_slips_lead_to_their_names_and_to_no_other() {
 /// What the clues to these numbers say.
 fn clues(case: &More, slip: &OtherSlip) -> String {
     let diagnosis = case.examiner.examine(&[answer("O", &slip.result)]).unwrap();
-    diagnosis.nodes[0].clues.iter().map(|clue| clue.sentence() + "\n").collect()
+    diagnosis.nodes[0].clues.iter().map(|clue| clue.sentence.clone() + "\n").collect()
 }
 
 #[test]

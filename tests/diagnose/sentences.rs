@@ -54,7 +54,7 @@ fn every_composed_sentence_reads_as_one() {
     let others = more_cases().iter().chain(operator_cases()).map(|case| case.examiner.task());
     let ways: Vec<Way> = tasks.chain(others).flat_map(general).collect();
     let sentences: BTreeSet<&str> =
-        ways.iter().flat_map(|way| [way.slip.as_deref(), way.fix.as_deref()]).flatten().collect();
+        ways.iter().flat_map(|way| [way.slip.said.as_deref(), way.slip.fix.as_deref()]).flatten().collect();
     assert!(sentences.len() > 1000, "only {}", sentences.len());
     let mut complaints = Vec::new();
     for sentence in sentences {
@@ -62,5 +62,7 @@ fn every_composed_sentence_reads_as_one() {
         complaints.extend(complaint(sentence).map(|why| format!("{sentence} {why}")));
     }
     assert!(complaints.is_empty(), "{}:\n{}", complaints.len(), complaints.join("\n"));
-    assert!(ways.iter().all(|way| way.slip.is_some() && way.fix.is_some() && way.detail.is_some()));
+    assert!(
+        ways.iter().all(|way| way.slip.said.is_some() && way.slip.fix.is_some() && way.slip.detail.is_some())
+    );
 }

@@ -11,7 +11,7 @@ OPTIONS = {"heads": "--heads", "kv_heads": "--kv-heads", "score": "--score", "sc
 USUAL = {"heads": 1, "kv_heads": 1, "score": "dot", "scale": "auto", "temperature": 1.0, "keep_first": 0}
 FILES = ["more_mistakes", "mistakes", "mechanism_slips", "coincidences", "reviewed_slips", "gradient_slips", "operators"]
 WANTED = """padding-zeroed rope-scaling-linear rope-divisors rope-magnitude positions-misaligned t5-direction qk-norm-late scale-unasked softcap-late
-causal-misaligned mask-on-queries softmax-overflow heads-summed heads-unjoined column-convention output-projection-per-head
+biases-missing causal-misaligned mask-on-queries softmax-overflow heads-summed heads-unjoined column-convention output-projection-per-head
 padded-outputs-zeroed gate-missing gate-without-sigmoid gradient-temperature-missing gradient-cap-missing gradient-rotation
 gradient-group-sum-missing gradient-group-mean temperature wrong-factor residual-scaled heads-weighted rows-scaled rows-reordered
 columns-reordered result-incomplete result-left-zero one-number-wrong numbers-exchanged dropout result-surplus""".split()

@@ -34,7 +34,9 @@ def keep(c, value=None):
 
 
 def project(c, name):
-    return c.X @ c.given[f"W_{name}"] if "X" in c.given else c.given[name]
+    if "X" not in c.given:
+        return c.given[name]
+    return c.X @ c.given[f"W_{name}"] + c.given.get(f"b_{name}", 0)
 
 
 def split(c, matrix, count):
@@ -100,7 +102,7 @@ def out(c, C):
     if "W_O" not in c.given:
         return C
     need(C.shape[1] == len(c.given["W_O"]))
-    return C @ c.given["W_O"]
+    return C @ c.given["W_O"] + c.given.get("b_O", 0)
 
 
 def residual(c, O):

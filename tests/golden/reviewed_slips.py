@@ -42,6 +42,7 @@ as it is, or has a number that is not finite, is left out.
     columns-reversed      | The columns of the result stand in reverse order.
     rows-pooled           | The rows of the result are averaged, or added up one after the other.
     wrong-factor          | The result is multiplied by 1.7.
+    biases-missing        | The biases of some projections, or of all, are not added.
     projections-chained   | Keys or values are projected from the queries or keys, not from X.
     heads-by-reshape      | Some of queries, keys and values alone are split by reshape.
     heads-interleaved     | Some of queries, keys and values alone are split into every H-th column.
@@ -57,7 +58,7 @@ as it is, or has a number that is not finite, is left out.
 import layout
 import numpy as np
 import pipeline
-from pipeline import DEFAULTS, DoesNotGoOn, allowed, equal, need, qkv, run, slip, slips, tokens, written
+from pipeline import DEFAULTS, DoesNotGoOn, allowed, equal, need, normal, qkv, run, slip, slips, tokens, written
 from slips_of_reviews import of_chains, of_distances, of_functions, of_heads, of_masks, of_results, of_roles
 
 
@@ -169,11 +170,13 @@ def of_sorting():
     slip("numbers-sorted", "columns of the result, descending", final=lambda c, O: np.sort(O, axis=0)[::-1])
 
 
-def case(name, inputs, **changed):
+def case(name, inputs, only=None, **changed):
     options = {**DEFAULTS, **changed}
     right = run(options, inputs, {})
     wrong = []
     for entry in slips:
+        if only not in (None, entry["name"]):
+            continue
         id_, variant, blame = (entry[key] for key in ("name", "variant", "blame"))
         start = {"start": lambda c: setattr(c, "raw_mask", inputs.get("mask"))}
         try:
@@ -187,6 +190,10 @@ def case(name, inputs, **changed):
         wrong.append((record if blame else record | {"blame": False}) | {"O": written(O)})
     figures = {name: written(value) for name, value in inputs.items()}
     return {"name": name, "options": options, "inputs": figures, "right": {"O": written(right["O"])}, "wrong": wrong}
+
+
+def biases(**widths):
+    return {f"b_{name}": normal(1, width) for name, width in widths.items()}
 
 
 def main():
@@ -205,6 +212,10 @@ def main():
         case("2 heads, output projection", tokens(5, 4, 2, 2, H=2, G=2, out=4), heads=2, kv_heads=2),
         case("2 heads, causal, residual", tokens(6, 4, 2, 2, H=2, G=2, out=4), heads=2, kv_heads=2, causal=True,
              residual=True),
+        # Other slips with projections of their own leave the biases out, too.
+        case("biases, causal", tokens(5, 4, 3, 3, **biases(Q=3, K=3, V=3)), only="biases-missing", causal=True),
+        case("biases, 2 heads, output projection", tokens(5, 4, 2, 2, H=2, G=2, out=4, **biases(Q=4, K=4, V=4, O=4)),
+             only="biases-missing", heads=2, kv_heads=2),
     ]
     about = {"about": "Attention with slips that reviews named, by NumPy; made by reviewed_slips.py"}
     size = layout.write(__file__, about | layout.versions(np) | {"cases": cases})

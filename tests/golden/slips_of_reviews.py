@@ -124,6 +124,15 @@ def of_roles():
     slip("roles-unprojected", "queries, keys and values", projected=taken(Q="X", K="X", V="X"))
     slip("keys-not-transposed", "", score=lambda c: c.q @ c.k)
 
+    def without(*names):
+        def start(c):
+            need(all(f"b_{name}" in c.given for name in names))
+            c.given = {name: value for name, value in c.given.items() if name.removeprefix("b_") not in names}
+        return start
+
+    for names in ("Q", "V", "QK", "QKV", "QKVO"):
+        slip("biases-missing", " and ".join(f"b_{name}" for name in names), start=without(*names))
+
     def differences(c):
         return c.q[:, :, None] - c.k[:, None]
 

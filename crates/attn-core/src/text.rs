@@ -104,6 +104,17 @@ pub fn all_of<T: AsRef<str>>(words: &[T]) -> String {
     joined(words, "and")
 }
 
+/// A text with a small letter at its beginning, as a continuation; symbols such as `K` keep theirs.
+pub fn uncapitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => text.to_string(),
+    }
+}
+
 /// Words as alternatives: “a”, “a or b”, “a, b or c”.
 pub fn one_of<T: AsRef<str>>(words: &[T]) -> String {
     joined(words, "or")

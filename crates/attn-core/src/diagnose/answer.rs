@@ -34,6 +34,11 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
+    /// The number of cells of all its matrices.
+    pub(super) fn cells(&self) -> usize {
+        self.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum()
+    }
+
     /// The step that its nodes are, without the head: `S_scaled`.
     pub(super) fn step_name(&self) -> Option<String> {
         let step = Step::parse(&self.matrices.first()?.0)?;

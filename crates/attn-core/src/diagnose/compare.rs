@@ -4,11 +4,9 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::attention::number::Number;
-use crate::graph::Graph;
 use crate::matrix::Matrix;
 
 use super::Answer;
-use super::candidates::NodePlaces;
 
 /// The difference between a student's numbers and the expected ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,20 +90,18 @@ pub(super) fn difference(
         expected: start.1,
         first: (0, 0),
     };
-    for i in 0..yours.rows() {
-        for j in 0..yours.cols() {
-            let (own, right) = (yours[(i, j)], expected[(i, j)]);
-            let distance = distance(own, right);
-            if distance > all.max {
-                (all.max, all.at, all.yours, all.expected) = (distance, (i, j), own, right);
-                all.allowed = allowed((i, j), right);
+    for at in expected.shape().places() {
+        let (own, right) = (yours[at], expected[at]);
+        let distance = distance(own, right);
+        if distance > all.max {
+            (all.max, all.at, all.yours, all.expected) = (distance, at, own, right);
+            all.allowed = allowed(at, right);
+        }
+        if distance > allowed(at, right) {
+            if all.cells == 0 {
+                all.first = at;
             }
-            if distance > allowed((i, j), right) {
-                if all.cells == 0 {
-                    all.first = (i, j);
-                }
-                all.cells += 1;
-            }
+            all.cells += 1;
         }
     }
     if all.cells == 0 {
@@ -125,7 +121,7 @@ pub(super) fn differing_cells(
     }
     let yours = hiding_like(yours, expected);
     let differs = |&at: &(usize, usize)| distance(yours[at], expected[at]) > allowed(expected[at]);
-    (0..yours.rows()).flat_map(|i| (0..yours.cols()).map(move |j| (i, j))).filter(differs).collect()
+    expected.shape().places().filter(differs).collect()
 }
 
 /// The max distance, if every cell is near enough.
@@ -193,23 +189,11 @@ impl NodeNumbers {
         NodeNumbers { matrix, max_size: max_size.max(0.0), hides }
     }
 
-    /// The numbers of a computation at a node, if the computation reaches it.
-    pub(super) fn at(places: &NodePlaces, graph: &Graph, node: &str) -> Option<NodeNumbers> {
-        Some(NodeNumbers::of(places.matrix(graph, node)?.into_owned()))
-    }
-
     /// A hash of the matrix.
     pub(super) fn bits(&self) -> u64 {
         let mix = |all: u64, bits: u64| (all ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let cells = self.matrix.column_by_column().iter();
         cells.map(|x| x.to_bits()).fold(self.matrix.rows() as u64, mix)
-    }
-
-    /// Whether both have the same shape and the same bits in every cell.
-    pub(super) fn same_bits(&self, other: &NodeNumbers) -> bool {
-        let (cells, others) = (self.matrix.column_by_column(), other.matrix.column_by_column());
-        self.matrix.shape() == other.matrix.shape()
-            && cells.iter().zip(others).all(|(a, b)| a.to_bits() == b.to_bits())
     }
 }
 
@@ -322,6 +306,11 @@ impl CellTolerance {
     /// Half a unit of the last digit that the student's numbers carry, where that is taken for rounding.
     pub(super) fn rounding(&self) -> f64 {
         self.rounding
+    }
+
+    /// Whether a number is as near to the expected one as is allowed.
+    pub(super) fn allows(&self, yours: f64, expected: f64) -> bool {
+        distance(yours, expected) <= self.around(expected)
     }
 
     /// The allowed distance from an expected number.

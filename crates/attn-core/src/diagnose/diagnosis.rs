@@ -1,19 +1,19 @@
 //! The diagnosis of a submission.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use half::{bf16, f16};
 
 use crate::graph::{CellId, Graph, address_of};
 use crate::matrix::{Matrix, Shape};
-use crate::text::counted;
 
 use super::answer::Part;
-use super::candidates::{Candidate, standing_for};
-use super::catalogue::Mistake;
-use super::compare::{CellTolerance, Difference, Tolerance, distance, hiding_like, residual};
-use super::plans::Candidates;
-use super::{Answer, EquivalentForm, Slip, Task};
+use super::candidates::Computation;
+use super::catalogue::{Mistake, Slip};
+use super::compare::{CellTolerance, Difference, Tolerance, distance, hiding_like};
+use super::task::standing_for;
+use super::{Answer, EquivalentForm};
 
 /// The verdicts on the nodes of a submission, and the mistakes.
 #[derive(Clone, Debug)]
@@ -51,6 +51,24 @@ pub struct JudgedNode {
     pub half: Option<&'static HalfPrecision>,
     /// Whether mistakes were found that chance would have fitted as well: too few numbers, or too few digits.
     pub too_few_digits: bool,
+}
+
+impl JudgedNode {
+    /// A node with a verdict, and nothing else yet.
+    pub(super) fn new(name: &str, verdict: Verdict) -> JudgedNode {
+        JudgedNode {
+            name: name.to_string(),
+            verdict,
+            mistakes: Vec::new(),
+            read_as: None,
+            resembles: None,
+            clues: Vec::new(),
+            evidence: Vec::new(),
+            may_be_chance: false,
+            half: None,
+            too_few_digits: false,
+        }
+    }
 }
 
 /// The verdict on a node.
@@ -104,7 +122,7 @@ pub struct NamedMistake {
     /// The probability that meaningless numbers fit any of the tried candidates; always small for a named mistake.
     pub chance: f64,
     /// The computation with the mistakes in it.
-    pub graph: Arc<Graph>,
+    pub(super) computation: Arc<Computation>,
 }
 
 impl NamedMistake {
@@ -112,27 +130,21 @@ impl NamedMistake {
     pub fn ids(&self) -> Vec<&'static str> {
         self.slips.iter().map(|slip| slip.mistake.id).collect()
     }
+
+    /// The computation with the mistakes in it.
+    pub fn graph(&self) -> &Graph {
+        &self.computation.graph
+    }
 }
 
 impl Verdict {
     /// The verdict on matrices with these distances: the first wrong one decides, else the furthest right one.
     pub(super) fn of(all: Vec<Distance>) -> Option<Verdict> {
-        let mut worst: Option<Distance> = None;
-        for distance in all {
-            let is_worse = match &worst {
-                None => true,
-                Some(known) if known.difference.fits() => {
-                    !distance.difference.fits() || distance.difference.max > known.difference.max
-                }
-                Some(_) => false,
-            };
-            if is_worse {
-                worst = Some(distance);
-            }
+        if let Some(wrong) = all.iter().find(|distance| !distance.difference.fits()) {
+            return Some(Verdict::Wrong(wrong.clone()));
         }
-        worst.map(|distance| {
-            if distance.difference.fits() { Verdict::Right(distance) } else { Verdict::Wrong(distance) }
-        })
+        let further = |a: Distance, b: Distance| if b.difference.max > a.difference.max { b } else { a };
+        all.into_iter().reduce(further).map(Verdict::Right)
     }
 
     /// Whether there is nothing to correct.
@@ -264,16 +276,16 @@ const SHOWN: usize = 3;
 pub(super) fn evidence(
     part: &Part<'_>,
     right: &Graph,
-    candidate: Option<&Candidate>,
+    mistake: Option<&NamedMistake>,
     tolerance: &Tolerance,
 ) -> Vec<Evidence> {
     let mut all: Vec<(f64, Evidence)> = Vec::new();
     for (node, yours) in &part.matrices {
         let right = standing_for(right, node).filter(|right| right.shape() == yours.shape());
-        let mistaken = candidate.and_then(|candidate| candidate.matrix(node));
+        let mistaken = mistake.and_then(|named| named.computation.matrix(node));
         let mistaken = mistaken.filter(|mistaken| mistaken.shape() == yours.shape());
         let allowed = CellTolerance::between(part.answer, right.unwrap_or(yours), tolerance);
-        let told = right.map_or(std::borrow::Cow::Borrowed(*yours), |right| hiding_like(yours, right));
+        let told = right.map_or(Cow::Borrowed(*yours), |right| hiding_like(yours, right));
         for at in yours.shape().places() {
             let own = told[at];
             let off = match (right, &mistaken) {
@@ -312,165 +324,17 @@ pub enum Resemblance {
     EvenWeights,
 }
 
-/// The matrix that was handed in instead of a part, if it is a known one.
-pub(super) fn resemblance(
-    task: &Task,
-    candidates: &Candidates,
-    tolerance: &Tolerance,
-    part: &Part<'_>,
-) -> Option<Resemblance> {
-    let all = |is: fn(f64) -> bool| part.matrices.iter().all(|(_, matrix)| matrix.cells().all(is));
-    if all(|x| x == 0.0) {
-        return Some(Resemblance::Zeros);
-    }
-    if all(f64::is_nan) {
-        return Some(Resemblance::NotANumber);
-    }
-    let fits = |yours: &Matrix, expected: &Matrix| {
-        residual(yours, expected, CellTolerance::between(part.answer, expected, tolerance)).is_some()
-    };
-    if let [(node, matrix)] = &part.matrices[..] {
-        let right = task.right();
-        let others = right.nodes().filter(|(_, other)| other.name != *node);
-        let same = others.filter_map(|(_, other)| Some((other, other.matrix()?)));
-        if let Some((other, _)) = same.into_iter().find(|(_, other)| fits(matrix, other)) {
-            return Some(Resemblance::Node(other.name.clone()));
-        }
-    }
-    let even = candidates.even(task);
-    let is_even = part
-        .matrices
-        .iter()
-        .all(|(node, matrix)| standing_for(even, node).is_some_and(|expected| fits(matrix, expected)));
-    is_even.then_some(Resemblance::EvenWeights)
-}
-
 /// A conspicuous property of numbers that no mistake explains.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Clue {
-    /// Weights whose rows do not sum to 1.
-    RowSums {
-        /// The node.
-        node: String,
-        /// The min and max of these sums.
-        between: (f64, f64),
-        /// The rows (from 0) that do not sum to 1; all of them where none is listed.
-        rows: Vec<usize>,
-    },
-    /// The columns of the weights sum to 1, and not the rows.
-    ColumnSums(String),
-    /// Some weights are negative: the node, and the min.
-    Negative(String, f64),
-    /// Some weights are above 1: the node, and the max.
-    AboveOne(String, f64),
-    /// NaN in some cells: the node, and the rows (from 0) that are nothing else.
-    NotANumber {
-        /// The node.
-        node: String,
-        /// The number of these cells.
-        cells: usize,
-        /// The rows that are NaN throughout.
-        rows: Vec<usize>,
-    },
-    /// Infinite numbers: the node, and the number of cells.
-    Infinite(String, usize),
-    /// All rows are equal.
-    EqualRows(String),
-    /// Two rows (from 0) are equal that should not be.
-    TwinRows(String, usize, usize),
-    /// The matrix equals its own transpose, and should not.
-    Symmetric(String),
-    /// The rows are the right ones in another order; for each row (from 0) the one that it is.
-    RowOrder(String, Vec<usize>),
-    /// Only some rows are wrong: the node, the first wrong row (from 0), and the number of wrong rows.
-    SomeRows(String, usize, usize),
-    /// Only some columns are wrong: the node, the first wrong column (from 0), and the number of wrong columns.
-    SomeColumns(String, usize, usize),
-    /// Some heads (from 0) are wrong, and the others are right.
-    SomeHeads(String, Vec<usize>),
-    /// The sign is reversed in most cells.
-    Signs(String),
-    /// The rows of O are sums of the right values, with other weights.
-    OtherWeights,
-    /// Weights that dropout would leave.
-    Dropout,
-    /// A possible cause without proof: “a bias of the keys”.
-    ConsistentWith(&'static str),
-}
-
-impl Clue {
+pub struct Clue {
     /// The clue as a sentence.
-    pub fn sentence(&self) -> String {
-        let number = |x: &f64| crate::graph::number_text(format!("{x:.3e}").parse().unwrap_or(*x));
-        match self {
-            Clue::RowSums { node, between: (low, high), rows } => {
-                let sums = if low == high {
-                    format!("to {}", number(low))
-                } else {
-                    format!("to numbers from {} to {}", number(low), number(high))
-                };
-                match rows.len() {
-                    0 => format!("The rows of {node} sum {sums}, not to 1."),
-                    1 => format!("Row {} of {node} sums {sums}, not to 1.", rows[0] + 1),
-                    _ => format!("{} of {node} sum {sums}, not to 1.", capital(&listed("row", rows))),
-                }
-            }
-            Clue::ColumnSums(node) => format!("The columns of {node} sum to 1, but its rows should."),
-            Clue::Negative(node, least) => {
-                format!("{node} has negative weights, down to {}; a softmax gives none below 0.", number(least))
-            }
-            Clue::AboveOne(node, most) => {
-                format!("{node} has weights above 1, up to {}; a softmax gives none above 1.", number(most))
-            }
-            Clue::NotANumber { node, cells, rows } => match rows[..] {
-                [] => format!("{node} has NaN in {}.", counted(*cells, "cell")),
-                _ => format!("{node} is NaN in {}.", listed("row", rows)),
-            },
-            Clue::Infinite(node, 1) => format!("{node} has an infinite number in 1 cell."),
-            Clue::Infinite(node, cells) => format!("{node} has infinite numbers in {cells} cells."),
-            Clue::EqualRows(node) => format!("All rows of {node} are equal: the queries make no difference."),
-            Clue::TwinRows(node, a, b) => format!("Rows {} and {} of {node} are equal.", a + 1, b + 1),
-            Clue::Symmetric(node) => {
-                format!("{node} equals its own transpose, as if queries and keys were the same.")
-            }
-            Clue::RowOrder(node, order) => {
-                let order: Vec<String> = order.iter().map(|row| (row + 1).to_string()).collect();
-                format!("The rows of {node} are right, but in the order {}.", order.join(" "))
-            }
-            Clue::SomeRows(node, first, wrong) => some_wrong("row", node, first + 1, *wrong),
-            Clue::SomeColumns(node, first, wrong) => some_wrong("column", node, first + 1, *wrong),
-            Clue::SomeHeads(node, heads) => {
-                let verb = if heads.len() == 1 { "is" } else { "are" };
-                format!("Only {} of {node} {verb} wrong; the other heads are right.", listed("head", heads))
-            }
-            Clue::Signs(node) => format!("Most numbers of {node} have the wrong sign."),
-            Clue::OtherWeights => {
-                "Every row of O is a sum of the right values: the values are right, and their weights are not.".into()
-            }
-            Clue::Dropout => "The numbers are consistent with dropout of the weights, which sets some to 0 and makes the others larger.".into(),
-            Clue::ConsistentWith(what) => format!("The numbers are consistent with {what}."),
-        }
-    }
+    pub sentence: String,
+    /// Its usual cause, with a fix; none where there is no usual cause.
+    pub cause: Option<String>,
 }
 
 /// The same text with a capital letter at the beginning.
 pub(super) fn capital(text: &str) -> String {
     let (first, rest) = text.split_at(text.len().min(1));
     format!("{}{rest}", first.to_uppercase())
-}
-
-fn some_wrong(what: &str, node: &str, first: usize, wrong: usize) -> String {
-    match wrong {
-        1 => format!("Only {what} {first} of {node} is wrong; the others are right."),
-        _ => format!(
-            "Only {wrong} {what}s of {node} are wrong, the first of them {what} {first}; the others are right."
-        ),
-    }
-}
-
-fn listed(what: &str, places: &[usize]) -> String {
-    let numbers: Vec<String> = places.iter().take(6).map(|place| (place + 1).to_string()).collect();
-    let more = if places.len() > 6 { " …" } else { "" };
-    let plural = if places.len() == 1 { "" } else { "s" };
-    format!("{what}{plural} {}{more}", numbers.join(", "))
 }

@@ -5,7 +5,7 @@ use FormContent::{Batch, GradientOfLater, Later, MeanOfHeads, Prepared, Scaled, 
 use crate::graph::{Graph, Op, Role, Stage, Step};
 use crate::matrix::Matrix;
 
-use super::candidates::standing_for;
+use super::task::standing_for;
 
 /// An equivalent way to compute attention. (A mask that is applied after the softmax, with the rows divided by their new sums,
 /// needs no entry: its weights are the right ones.)

@@ -1,15 +1,12 @@
 //! The rounding errors of half precision in the numbers of an exercise.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::standing_for;
 use super::compare::{Difference, difference, distance};
 use super::diagnosis::{Distance, HALF_PRECISIONS, HalfPrecision, Verdict};
+use super::task::standing_for;
 use super::{Answer, Task};
 
 /// The right computation is repeated this many times, each time rounded in another way.
@@ -48,7 +45,7 @@ impl HalfPrecision {
 
     /// How far the cells of an answer move. `None` where the right answer has no such node, or a step leaves the range of the
     /// type.
-    fn moves(&'static self, task: &Task, part: &Part<'_>) -> Option<HalfPrecisionMoves> {
+    pub(super) fn moves(&'static self, task: &Task, part: &Part<'_>) -> Option<HalfPrecisionMoves> {
         let exact: Option<Vec<&Matrix>> =
             part.matrices.iter().map(|(node, _)| standing_for(task.right(), node)).collect();
         let exact = exact?;
@@ -89,7 +86,7 @@ impl HalfPrecisionMoves {
         for ((node, yours), moves) in part.matrices.iter().zip(&self.cells) {
             let expected = standing_for(task.right(), node)?;
             let all = difference(yours, expected, |at, right| self.allowed(moves, at, right))?;
-            for at in (0..yours.rows()).flat_map(|i| (0..yours.cols()).map(move |j| (i, j))) {
+            for at in yours.shape().places() {
                 let (off, allowed) =
                     (distance(yours[at], expected[at]), self.allowed(moves, at, expected[at]));
                 let beyond = off / allowed.max(f64::MIN_POSITIVE);
@@ -101,34 +98,6 @@ impl HalfPrecisionMoves {
             }
         }
         furthest.map(|(_, distance)| distance)
-    }
-}
-
-/// The rounding errors of half precision at the nodes of earlier submissions, by type and nodes. They do not depend on the
-/// numbers handed in.
-#[derive(Default)]
-pub(super) struct MovesCache(Mutex<BTreeMap<TypeAndNodes, Option<HalfPrecisionMoves>>>);
-
-/// The name of a type, and nodes.
-type TypeAndNodes = (&'static str, Vec<String>);
-
-/// The moves of at most this many lists of nodes are kept.
-const MOST_KEPT: usize = 100;
-
-impl MovesCache {
-    /// The rounding errors in the cells of an answer if the type of its file is half precision.
-    pub(super) fn of(&self, task: &Task, part: &Part<'_>) -> Option<HalfPrecisionMoves> {
-        let half = HalfPrecision::of(part.answer)?;
-        let key = (half.name, part.matrices.iter().map(|(node, _)| node.clone()).collect());
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        known.unwrap_or_else(|| {
-            let moves = half.moves(task, part);
-            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if all.len() < MOST_KEPT {
-                all.insert(key, moves.clone());
-            }
-            moves
-        })
     }
 }
 

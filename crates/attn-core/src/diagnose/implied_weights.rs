@@ -9,15 +9,19 @@ use crate::graph::{Graph, Op, Role};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::standing_for;
 use super::compare::{CellTolerance, Tolerance};
-use super::linear::least_squares;
+use super::linear::{contribution, least_squares, orthonormal, rest};
+use super::task::standing_for;
 use super::{Clue, Task};
 
 /// Ratios of weights are equal if they differ by at most this share.
 const NEAR: f64 = 1e-3;
 /// Fewer numbers that agree may be chance.
 const LEAST_AGREED: usize = 3;
+
+/// A bias of Q in a clue.
+pub(super) const BIAS_OF_QUERIES: &str =
+    "a bias of the queries, which adds a number to each column of the scores";
 
 /// A clue from the weights of a wrong result, if they can be solved for.
 pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Clue> {
@@ -34,20 +38,20 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
         return None;
     }
     let allowed = CellTolerance::between(part.answer, yours, tolerance);
-    if is_moved_by_one_row(task, yours, allowed) == Some(true) {
-        return Some(Clue::ConsistentWith(
+    let mixture = Mixture::of(task, yours, allowed)?;
+    if mixture.is_moved_by_one_row() == Some(true) {
+        return Some(Clue::consistent_with(
             "biases in all projections, which nn.Linear adds where bias=False is not said",
         ));
     }
-    let (ratios, agreed) = implied_ratios(task, yours, allowed)?;
+    let (ratios, agreed) = mixture.ratios()?;
     if has_decimals(6) && are_dropped(&ratios) {
-        return Some(Clue::Dropout);
+        return Some(Clue::dropout());
     }
-    let biased = "a bias of the queries, which adds a number to each column of the scores";
     if has_decimals(6) && are_of_one_bias(&ratios) {
-        return Some(Clue::ConsistentWith(biased));
+        return Some(Clue::consistent_with(BIAS_OF_QUERIES));
     }
-    (agreed >= LEAST_AGREED).then_some(Clue::OtherWeights)
+    (agreed >= LEAST_AGREED).then(Clue::other_weights)
 }
 
 /// The implied weights divided by the right ones: by head, row and key; nothing where the right weight is 0 or the row has
@@ -60,11 +64,16 @@ struct Head<'a> {
     added: Matrix,
 }
 
-impl Head<'_> {
-    fn fits(&self, yours: &Matrix) -> bool {
-        self.added.cols() == yours.cols() && self.weights.rows() == yours.rows()
-    }
+/// A result that was handed in, and what the right one is mixed from.
+struct Mixture<'a> {
+    heads: Vec<Head<'a>>,
+    yours: &'a Matrix,
+    allowed: CellTolerance,
+    /// The result without what is added to the mixture: the residual.
+    target: Matrix,
+}
 
+impl Head<'_> {
     /// The keys that are visible to one of two rows.
     fn visible(&self, rows: [usize; 2]) -> Vec<usize> {
         (0..self.added.rows()).filter(|&j| rows.iter().any(|&i| self.weights[(i, j)] != 0.0)).collect()
@@ -84,129 +93,93 @@ impl Head<'_> {
     }
 }
 
-/// The ratios, and how many numbers of O are more than solving for them takes. `None` unless the weights of at least two rows are
-/// known and give these rows.
-fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<(Ratios, usize)> {
-    let heads = heads(task)?;
-    let x = residual(task);
-    if !heads.iter().all(|head| head.fits(yours)) || x.is_some_and(|x| x.shape() != yours.shape()) {
-        return None;
+impl<'a> Mixture<'a> {
+    /// `None` where the shapes differ, or the right result is no mixture.
+    fn of(task: &'a Task, yours: &'a Matrix, allowed: CellTolerance) -> Option<Mixture<'a>> {
+        let heads = heads(task)?;
+        let x = standing_for(task.right(), "X").filter(|_| task.recipe().output.residual);
+        let fits = |head: &Head<'_>| head.added.cols() == yours.cols() && head.weights.rows() == yours.rows();
+        let cell = |i, c| yours[(i, c)] - x.map_or(0.0, |x: &Matrix| x[(i, c)]);
+        let is_mixture = heads.iter().all(fits) && x.is_none_or(|x| x.shape() == yours.shape());
+        let target = is_mixture.then(|| Matrix::from_fn(yours.rows(), yours.cols(), cell))?;
+        Some(Mixture { heads, yours, allowed, target })
     }
-    let mut ratios: Ratios =
-        heads.iter().map(|head| vec![vec![None; head.added.rows()]; yours.rows()]).collect();
-    let (mut solved, mut agreed) = (0, 0);
-    for i in 0..yours.rows() {
-        let visible: Vec<(usize, usize)> = (0..heads.len())
-            .flat_map(|h| (0..heads[h].added.rows()).map(move |j| (h, j)))
-            .filter(|&(h, j)| heads[h].weights[(i, j)] != 0.0)
-            .collect();
-        // One weight alone is 1, whatever is added to its score.
-        if visible.len() <= heads.len() || visible.len() > yours.cols() {
-            continue;
-        }
-        let columns: Vec<Vec<f64>> = visible.iter().map(|&(h, j)| heads[h].added.row(j).collect()).collect();
-        let target: Vec<f64> =
-            (0..yours.cols()).map(|c| yours[(i, c)] - x.map_or(0.0, |x| x[(i, c)])).collect();
-        let Some(weights) = least_squares(&columns, &target) else { continue };
-        let gives = |c: usize| {
-            let sum: f64 = columns.iter().zip(&weights).map(|(column, weight)| column[c] * weight).sum();
-            (sum - target[c]).abs() <= 4.0 * allowed.around(yours[(i, c)])
-        };
-        if !(0..yours.cols()).all(gives) {
-            return None;
-        }
-        for (&(h, j), weight) in visible.iter().zip(&weights) {
-            ratios[h][i][j] = Some(weight / heads[h].weights[(i, j)]);
-        }
-        solved += 1;
-        agreed += yours.cols() - visible.len();
-    }
-    (solved >= 2).then_some((ratios, agreed))
-}
 
-/// Whether all rows are one and the same row off from what some weights, which sum to 1, make of the values. `None` where that
-/// cannot be seen.
-fn is_moved_by_one_row(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<bool> {
-    let heads = heads(task)?;
-    let x = residual(task);
-    if !heads.iter().all(|head| head.fits(yours)) || x.is_some_and(|x| x.shape() != yours.shape()) {
-        return None;
-    }
-    let without_residual = |i: usize| -> Vec<f64> {
-        yours.row(i).enumerate().map(|(c, number)| number - x.map_or(0.0, |x| x[(i, c)])).collect()
-    };
-    let first: Vec<f64> = without_residual(0);
-    let (mut agreed, mut all_tell) = (0, true);
-    for i in 1..yours.rows() {
-        let differences = heads.iter().flat_map(|head| head.differences(&head.visible([0, i])));
-        let basis = orthonormal(differences);
-        let row: Vec<f64> = without_residual(i).iter().zip(&first).map(|(a, b)| a - b).collect();
-        if !is_zero(&rest(&basis, row), |c| 8.0 * allowed.around(yours[(i, c)])) {
-            return Some(false);
-        }
-        all_tell &= basis.len() < yours.cols();
-        agreed += yours.cols().saturating_sub(basis.len());
-    }
-    let near = |c: usize| 8.0 * allowed.around(yours[(0, c)]);
-    // Weights that do not sum to 1, as those that dropout leaves, also move rows; but they add nothing that is no multiple of a value.
-    let visible: Vec<Vec<usize>> = heads.iter().map(|head| head.visible([0, 0])).collect();
-    let values = || heads.iter().zip(&visible).flat_map(|(head, keys)| head.values(keys));
-    let basis = orthonormal(values());
-    let is_more = !is_zero(&rest(&basis, first.clone()), near);
-    // Where the values give every row, only their sums tell: equal ones in all rows are no accident.
-    let may_be_more = all_tell && basis.len() == yours.cols() && {
-        let differences = heads.iter().zip(&visible).flat_map(|(head, keys)| head.differences(keys));
-        let mut added = first;
-        for (head, keys) in heads.iter().zip(&visible) {
-            for (number, value) in added.iter_mut().zip(head.added.row(*keys.first()?)) {
-                *number -= value;
+    /// The ratios, and how many numbers of O are more than solving for them takes. `None` unless the weights of at least two rows are
+    /// known and give these rows.
+    fn ratios(&self) -> Option<(Ratios, usize)> {
+        let Mixture { heads, yours, allowed, target } = self;
+        let mut ratios: Ratios =
+            heads.iter().map(|head| vec![vec![None; head.added.rows()]; yours.rows()]).collect();
+        let (mut solved, mut agreed) = (0, 0);
+        for i in 0..yours.rows() {
+            let visible: Vec<(usize, usize)> = (0..heads.len())
+                .flat_map(|h| (0..heads[h].added.rows()).map(move |j| (h, j)))
+                .filter(|&(h, j)| heads[h].weights[(i, j)] != 0.0)
+                .collect();
+            // One weight alone is 1, whatever is added to its score.
+            if visible.len() <= heads.len() || visible.len() > yours.cols() {
+                continue;
             }
+            let columns: Vec<Vec<f64>> =
+                visible.iter().map(|&(h, j)| heads[h].added.row(j).collect()).collect();
+            let target: Vec<f64> = target.row(i).collect();
+            let Some(weights) = least_squares(&columns, &target) else { continue };
+            let gives = |c: usize| {
+                let sum: f64 = columns.iter().zip(&weights).map(|(column, weight)| column[c] * weight).sum();
+                (sum - target[c]).abs() <= 4.0 * allowed.around(yours[(i, c)])
+            };
+            if !(0..yours.cols()).all(gives) {
+                return None;
+            }
+            for (&(h, j), weight) in visible.iter().zip(&weights) {
+                ratios[h][i][j] = Some(weight / heads[h].weights[(i, j)]);
+            }
+            solved += 1;
+            agreed += yours.cols() - visible.len();
         }
-        !is_zero(&rest(&orthonormal(differences), added), near)
-    };
-    Some(agreed >= LEAST_AGREED && (is_more || may_be_more))
-}
-
-/// Vectors of length 1 at right angles to each other, of which the given ones are sums of multiples.
-fn orthonormal(vectors: impl IntoIterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
-    /// Less than this share of a vector's length is rounding.
-    const ROUNDING: f64 = 1e-9;
-    let mut basis: Vec<Vec<f64>> = Vec::new();
-    for vector in vectors {
-        let length = norm(&vector);
-        // Twice, because the first pass leaves the rounding of long projections.
-        let left = rest(&basis, rest(&basis, vector));
-        let left_length = norm(&left);
-        if left_length > ROUNDING * length {
-            basis.push(left.iter().map(|x| x / left_length).collect());
-        }
+        (solved >= 2).then_some((ratios, agreed))
     }
-    basis
-}
 
-/// A vector minus its projections onto a basis.
-fn rest(basis: &[Vec<f64>], mut vector: Vec<f64>) -> Vec<f64> {
-    for unit in basis {
-        let along: f64 = unit.iter().zip(&vector).map(|(a, b)| a * b).sum();
-        for (x, unit) in vector.iter_mut().zip(unit) {
-            *x -= along * unit;
+    /// Whether all rows are one and the same row off from what some weights, which sum to 1, make of the values. `None` where that
+    /// cannot be seen.
+    fn is_moved_by_one_row(&self) -> Option<bool> {
+        let Mixture { heads, yours, allowed, target } = self;
+        let first: Vec<f64> = target.row(0).collect();
+        let (mut agreed, mut all_tell) = (0, true);
+        for i in 1..yours.rows() {
+            let differences = heads.iter().flat_map(|head| head.differences(&head.visible([0, i])));
+            let basis = orthonormal(differences);
+            let row: Vec<f64> = target.row(i).zip(&first).map(|(a, b)| a - b).collect();
+            if !is_zero(&rest(&basis, row), |c| 8.0 * allowed.around(yours[(i, c)])) {
+                return Some(false);
+            }
+            all_tell &= basis.len() < yours.cols();
+            agreed += yours.cols().saturating_sub(basis.len());
         }
+        let near = |c: usize| 8.0 * allowed.around(yours[(0, c)]);
+        // Weights that do not sum to 1, as those that dropout leaves, also move rows; but they add nothing that is no multiple of a value.
+        let visible: Vec<Vec<usize>> = heads.iter().map(|head| head.visible([0, 0])).collect();
+        let values = || heads.iter().zip(&visible).flat_map(|(head, keys)| head.values(keys));
+        let basis = orthonormal(values());
+        let is_more = !is_zero(&rest(&basis, first.clone()), near);
+        // Where the values give every row, only their sums tell: equal ones in all rows are no accident.
+        let may_be_more = all_tell && basis.len() == yours.cols() && {
+            let differences = heads.iter().zip(&visible).flat_map(|(head, keys)| head.differences(keys));
+            let mut added = first;
+            for (head, keys) in heads.iter().zip(&visible) {
+                for (number, value) in added.iter_mut().zip(head.added.row(*keys.first()?)) {
+                    *number -= value;
+                }
+            }
+            !is_zero(&rest(&orthonormal(differences), added), near)
+        };
+        Some(agreed >= LEAST_AGREED && (is_more || may_be_more))
     }
-    vector
-}
-
-fn norm(vector: &[f64]) -> f64 {
-    vector.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 fn is_zero(numbers: &[f64], allowed: impl Fn(usize) -> f64) -> bool {
     numbers.iter().enumerate().all(|(c, number)| number.abs() <= allowed(c))
-}
-
-/// X where it is added to the result.
-fn residual(task: &Task) -> Option<&Matrix> {
-    let right = task.right();
-    right.find("X").and_then(|id| right[id].matrix()).filter(|_| task.recipe().output.residual)
 }
 
 /// The heads, with the part of W_O that is theirs already applied to their values.
@@ -222,13 +195,9 @@ fn heads(task: &Task) -> Option<Vec<Head<'_>>> {
     (1..=task.recipe().heads)
         .map(|number| {
             let (weights, values) = mixed(right, number, task.recipe().heads)?;
-            let own = start..start + values.cols();
-            start = own.end;
-            let added = |j: usize, c: usize| match w_o {
-                Some(w_o) => own.clone().map(|k| values[(j, k - own.start)] * w_o[(k, c)]).sum(),
-                None if own.contains(&c) => values[(j, c - own.start)],
-                None => 0.0,
-            };
+            let columns = start..start + values.cols();
+            start = columns.end;
+            let added = |i: usize, j: usize| contribution(|k| values[(i, k)], &columns, w_o, j);
             Some(Head { weights, added: Matrix::from_fn(values.rows(), width, added) })
         })
         .collect()

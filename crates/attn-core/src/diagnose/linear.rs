@@ -1,5 +1,7 @@
 //! A result whose parts have the wrong factors: the heads, their rows, the residual. The factors are solved for.
 
+use std::ops::Range;
+
 use crate::attention::Axis;
 use crate::elementary;
 use crate::graph::{Op, Role};
@@ -7,11 +9,11 @@ use crate::matrix::Matrix;
 
 use super::Task;
 use super::answer::Part;
-use super::candidates::standing_for;
-use super::catalogue::fitted;
+use super::catalogue::Slip;
 use super::catalogue::numbers::number;
-use super::compare::{CellTolerance, spread};
-use super::search::{DROPOUT, Fit, Search, alone, fit, slip};
+use super::compare::spread;
+use super::search::{DROPOUT, Fit, Handed, alone};
+use super::task::standing_for;
 
 /// The summands of the right result: the heads, and X where it has a residual.
 struct ResultParts<'a> {
@@ -35,16 +37,15 @@ fn is_dropout(factors: &[f64]) -> bool {
 }
 
 /// Heads and residual with other factors than 1.
-pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let (parts, yours) = (parts(search, part)?, result(part)?);
+pub(super) fn weighted(handed: &Handed<'_>) -> Option<Fit> {
+    let (parts, yours, allowed) = (parts(handed)?, handed.yours, handed.allowed_beside(handed.yours));
     let columns: Vec<Vec<f64>> =
         parts.heads.iter().chain(parts.x).map(|matrix| matrix.cells().collect()).collect();
     let cells: Vec<f64> = yours.cells().collect();
-    if cells.len() < 2 * columns.len() || !has_decimals(part, 3) {
+    if cells.len() < 2 * columns.len() || !has_decimals(handed.part, 3) {
         return None;
     }
     let factors = least_squares(&columns, &cells)?;
-    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
     let near = |(at, y): (usize, &f64)| {
         let sum: f64 = columns.iter().zip(&factors).map(|(column, factor)| column[at] * factor).sum();
         (sum - y).abs() <= 4.0 * allowed.around(*y)
@@ -58,61 +59,53 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if is_dropout(heads) {
         return None;
     }
-    let (id, detail, said) = worded(heads, x.first().copied(), parts.residual, near)?;
+    let slip = told(heads, x.first().copied(), parts.residual, near)?;
     let sum = |i: usize, j: usize| {
         let heads: f64 = parts.heads.iter().zip(heads).map(|(head, factor)| head[(i, j)] * factor).sum();
         heads + parts.x.zip(x.first()).map_or(0.0, |(x, factor)| x[(i, j)] * factor)
     };
     let graph = alone("O", Matrix::from_fn(yours.rows(), yours.cols(), sum))?;
-    fit(search, part, slip(id, Some(detail))?.saying(said, None), graph, columns.len())
+    handed.search.solved(handed.part, slip, graph, columns.len())
 }
 
-/// The mistake that factors of the heads and of X stand for, in words, if there is one.
-fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'static str, String, String)> {
+/// The mistake that factors of the heads and of X stand for, if there is one.
+fn told(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<Slip> {
     let is = |a: f64, b: f64| (a - b).abs() <= near * b.abs().max(1.0);
     let residual_is_right = x.is_none_or(|x| is(x, right));
     let first = *heads.first()?;
     let are_alike = heads.iter().all(|factor| is(*factor, first));
-    let list = |which: &dyn Fn(f64) -> bool| {
-        let those: Vec<String> =
-            (0..heads.len()).filter(|&at| which(heads[at])).map(|at| (at + 1).to_string()).collect();
-        let plural = if those.len() == 1 { "head" } else { "heads" };
-        (those.len(), format!("{plural} {}", those.join(" and ")))
-    };
-    let (missing, names) = list(&|factor| factor.abs() <= near);
+    let missing: Vec<String> =
+        (0..heads.len()).filter(|&at| heads[at].abs() <= near).map(|at| (at + 1).to_string()).collect();
     let others_are_right = heads.iter().all(|factor| factor.abs() <= near || is(*factor, 1.0));
     if are_alike && is(first, 1.0) && !residual_is_right {
         let times = number(x?);
-        let said = format!(
-            "X was added {times} times instead of {}.",
-            if right == 1.0 { "once" } else { "not at all" }
-        );
-        Some((fitted::RESIDUAL, format!("{times} times"), said))
+        let instead = if right == 1.0 { "once" } else { "not at all" };
+        let said = format!("X was added {times} times instead of {instead}.");
+        Some(Slip::solved("residual-scaled", format!("{times} times")).saying(said))
     } else if are_alike && residual_is_right && right != 0.0 && !is(first, 0.0) {
         let times = number(first);
-        Some((
-            fitted::FACTOR,
-            format!("times {times}, before X is added"),
-            format!("What attention gives was multiplied by {times} before X was added."),
-        ))
-    } else if missing > 0 && missing < heads.len() && others_are_right && residual_is_right {
-        let verb = if missing == 1 { "is" } else { "are" };
+        let said = format!("What attention gives was multiplied by {times} before X was added.");
+        Some(Slip::solved("wrong-factor", format!("times {times}, before X is added")).saying(said))
+    } else if !missing.is_empty() && missing.len() < heads.len() && others_are_right && residual_is_right {
+        let (plural, verb) = if missing.len() == 1 { ("", "is") } else { ("s", "are") };
+        let names = format!("head{plural} {}", missing.join(" and "));
         let said = format!("The result of {names} {verb} missing.");
-        Some((fitted::HEADS, format!("{names} missing"), said))
+        Some(Slip::solved("heads-weighted", format!("{names} missing")).saying(said))
     } else if !are_alike && residual_is_right {
-        let all: Vec<String> = heads.iter().map(|factor| number(*factor)).collect();
-        let said = format!("The heads have different factors: {}.", all.join(", "));
-        Some((fitted::HEADS, format!("times {}", all.join(", ")), said))
+        let all = heads.iter().map(|factor| number(*factor)).collect::<Vec<_>>().join(", ");
+        let said = format!("The heads have different factors: {all}.");
+        Some(Slip::solved("heads-weighted", format!("times {all}")).saying(said))
     } else {
         None
     }
 }
 
 /// Rows of the weights that are the right ones times a number of their own, for each head.
-pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let (parts, yours) = (parts(search, part)?, result(part)?);
+pub(super) fn by_row(handed: &Handed<'_>) -> Option<Fit> {
+    let (search, part, yours, allowed) =
+        (handed.search, handed.part, handed.yours, handed.allowed_beside(handed.yours));
+    let parts = parts(handed)?;
     let heads = parts.heads.len();
-    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
     // Rounded numbers need several times as many columns as factors to be told from chance.
     let is_wide = yours.cols() >= 4 * heads && has_decimals(part, 2);
     if yours.rows() < 2 || !(is_wide || has_decimals(part, 6)) {
@@ -164,26 +157,19 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let more = if others.len() > 4 { " …" } else { "" };
     let list = format!("{}{more}", others[..others.len().min(4)].join("; "));
     let said = format!("Rows of the weights are the right ones times a number of their own ({list}).");
-    let more_keys = more_keys(search.task, places.iter().zip(&factors), near);
-    let said = match more_keys {
-        Some(1) => format!("{said} So does one more key with the score 0 in every sum."),
-        Some(count) => format!("{said} So do {count} more keys with the score 0 in every sum."),
-        None => said,
-    };
-    let fix = match more_keys {
-        Some(_) => Some(
-            "Mask the keys that were added to fill up the length: their scores are −∞, not 0.".to_string(),
-        ),
-        None => search.task.facts().has_sink.then(|| fitted::OWN_SUM_WITH_SINK.to_string()),
-    };
-    let graph = alone("O", Matrix::from_rows(&rows).ok()?)?;
-    fit(
-        search,
-        part,
-        slip(fitted::ROWS, Some(format!("times {list}")))?.saying(said, fix),
-        graph,
-        factors.len(),
-    )
+    let mut slip = Slip::solved("rows-scaled", format!("times {list}")).saying(&*said);
+    if let Some(count) = more_keys(search.task(), places.iter().zip(&factors), near) {
+        let more = match count {
+            1 => "So does one more key".to_string(),
+            _ => format!("So do {count} more keys"),
+        };
+        slip = slip
+            .saying(format!("{said} {more} with the score 0 in every sum."))
+            .with_fix("Mask the keys that were added to fill up the length: their scores are −∞, not 0.");
+    } else if search.task().facts().has_sink {
+        slip = slip.with_fix("Divide each row of exp(S) by its own sum, with exp(sink) of the head in it.");
+    }
+    search.solved(part, slip, alone("O", Matrix::from_rows(&rows).ok()?)?, factors.len())
 }
 
 /// The number of further keys with the score 0 that make these factors of the rows: they are sums of exponentials over the same
@@ -216,20 +202,12 @@ fn has_decimals(part: &Part<'_>, least: usize) -> bool {
     typed && (0..least).fold(part.answer.roundoff, |unit, _| unit * 10.0) < 1.0
 }
 
-/// The result that was handed in.
-fn result<'p>(part: &Part<'p>) -> Option<&'p Matrix> {
-    match &part.matrices[..] {
-        [(node, yours)] if node == "O" && yours.cells().all(f64::is_finite) => Some(yours),
-        _ => None,
-    }
-}
-
-/// The summands of the right result.
-fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<ResultParts<'s>> {
-    let (task, yours) = (search.task, result(part)?);
+/// The summands of the right result, where a finite one of its shape was handed in.
+fn parts<'s>(handed: &Handed<'s>) -> Option<ResultParts<'s>> {
+    let (task, whole) = (handed.search.task(), handed.right);
     let right = task.right();
-    let whole = standing_for(right, "O")?;
-    if whole.shape() != yours.shape() || right.at(Role::BO).is_some() {
+    let is_finite = handed.yours.cells().all(f64::is_finite);
+    if !handed.is_result() || !is_finite || right.at(Role::BO).is_some() {
         return None;
     }
     let count = task.recipe().heads;
@@ -242,17 +220,62 @@ fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<ResultParts<'s>> {
             _ => right.find(&format!("O_{head}")),
         };
         let own = right[own?].matrix()?;
-        let added = |i: usize, j: usize| match w_o {
-            Some(w_o) => (0..own.cols()).map(|k| own[(i, k)] * w_o[(start + k, j)]).sum(),
-            None if (start..start + own.cols()).contains(&j) => own[(i, j - start)],
-            None => 0.0,
-        };
+        let columns = start..start + own.cols();
+        let added = |i: usize, j: usize| contribution(|k| own[(i, k)], &columns, w_o, j);
         heads.push(Matrix::from_fn(whole.rows(), whole.cols(), added));
-        start += own.cols();
+        start = columns.end;
     }
-    let x = right.find("X").and_then(|id| right[id].matrix()).filter(|x| x.shape() == whole.shape());
+    let x = standing_for(right, "X").filter(|x| x.shape() == whole.shape());
     let residual = if task.recipe().output.residual { 1.0 } else { 0.0 };
     Some(ResultParts { heads, x, residual })
+}
+
+/// What a head, whose columns of the joined heads are these, adds to column `j` of a row of the result with its own numbers of that
+/// row: one of them, or all of them times its rows of W_O.
+pub(super) fn contribution(
+    own: impl Fn(usize) -> f64,
+    columns: &Range<usize>,
+    w_o: Option<&Matrix>,
+    j: usize,
+) -> f64 {
+    match w_o {
+        Some(w_o) => columns.clone().map(|k| own(k - columns.start) * w_o[(k, j)]).sum(),
+        None if columns.contains(&j) => own(j - columns.start),
+        None => 0.0,
+    }
+}
+
+/// Vectors of length 1 at right angles to each other, of which the given ones are sums of multiples.
+pub(super) fn orthonormal(vectors: impl IntoIterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
+    /// Less than this share of a vector's length is rounding.
+    const ROUNDING: f64 = 1e-9;
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for vector in vectors {
+        let length = norm(&vector);
+        // Twice, because the first pass leaves the rounding of long projections.
+        let left = rest(&basis, rest(&basis, vector));
+        let left_length = norm(&left);
+        if left_length > ROUNDING * length {
+            basis.push(left.iter().map(|x| x / left_length).collect());
+        }
+    }
+    basis
+}
+
+/// A vector minus its projections onto a basis.
+pub(super) fn rest(basis: &[Vec<f64>], mut vector: Vec<f64>) -> Vec<f64> {
+    for unit in basis {
+        let along: f64 = unit.iter().zip(&vector).map(|(a, b)| a * b).sum();
+        for (x, unit) in vector.iter_mut().zip(unit) {
+            *x -= along * unit;
+        }
+    }
+    vector
+}
+
+/// The length of a vector.
+pub(super) fn norm(vector: &[f64]) -> f64 {
+    vector.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// Least squares by orthogonalised columns: the factors of the columns. `None` where the columns are linearly dependent.

@@ -18,7 +18,6 @@ mod implied_weights;
 mod linear;
 mod naming;
 mod partial;
-mod plans;
 mod search;
 mod submission;
 mod suggest;
@@ -27,8 +26,7 @@ mod walk;
 
 pub use crate::graph::recipes::Change;
 pub use answer::Answer;
-pub use candidates::Slip;
-pub use catalogue::{GROUPS, Group, Likelihood, Mistake, Way, catalogue, find};
+pub use catalogue::{GROUPS, Group, Likelihood, Mistake, Slip, Way, catalogue, find};
 pub use clues::cause;
 pub use compare::{Difference, MOST_DECIMALS, Tolerance, decimals_of};
 pub use diagnosis::{
@@ -36,10 +34,11 @@ pub use diagnosis::{
     Verdict,
 };
 pub use equivalent_forms::{EquivalentForm, FORMS};
-pub use examiner::{ComparedMatrix, Examiner};
+pub use examiner::ComparedMatrix;
 pub use half_precision::{HalfPrecisionMoves, in_half_precision};
 pub use submission::{
     Submission, computed_steps, limit, named_submission, submission, with_renaming_remarks,
 };
 pub use suggest::{Suggestion, suggest};
 pub use task::{Facts, Task};
+pub use walk::Examiner;

@@ -3,29 +3,29 @@
 use crate::graph::Graph;
 use crate::matrix::Matrix;
 
-use super::Task;
 use super::answer::{Part, readings};
 use super::cache::Probe;
-use super::candidates::standing_for;
+use super::candidates::{CandidateList, Candidates, Row};
 use super::catalogue::Likelihood;
 use super::clues::clues;
-use super::diagnosis::{JudgedNode, NamedMistake, Resemblance, evidence, resemblance};
+use super::compare::residual;
+use super::diagnosis::{JudgedNode, NamedMistake, Resemblance, evidence};
 use super::equivalent_forms::later_steps;
 use super::fits::{fits, fits_by_row, fits_without_number};
 use super::partial::{in_one_head, in_some_rows};
-use super::plans::{CandidateList, Candidates};
-use super::search::{Fit, Search, SearchResult, only_whole_numbers};
-use super::walk::{Exercise, Walk};
+use super::search::{Fit, Search, SearchResult};
+use super::task::standing_for;
+use super::walk::Walk;
 
 impl<'a> Walk<'a> {
     /// Searches the mistakes that give a part, and records the result.
     pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut JudgedNode) {
-        let Exercise { task, candidates, tolerance, .. } = self.exercise;
         if let Some(found) = self.as_one_matrix(part) {
             return self.take(part, found, judged);
         }
-        let readings = readings(part, task.right());
-        let search = Search { task, candidates, tolerance, readings: &readings, earlier, near: false };
+        let (right, candidates) = (self.task().right(), &self.examiner.candidates);
+        let readings = readings(part, right);
+        let search = self.search(candidates, &readings, earlier);
         let mut found = search.singles();
         if let Some(closest) = found.named.first().filter(|named| is_rough(part, named.residual)) {
             // A solved number comes closer than a tried mistake that is only near by coincidence.
@@ -34,31 +34,21 @@ impl<'a> Walk<'a> {
                 found = fitted;
             }
         }
-        if found.named.is_empty() || only_whole_numbers(&found.named) {
-            let resembles = resemblance(task, candidates, tolerance, part);
+        if found.is_open() {
+            let resembles = resemblance(&search, part);
             // Numbers of another node may also come from two mistakes in this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
-                found = found.or(search.fitted());
-            }
-            if !is_settled && (found.named.is_empty() || resembles.is_some()) {
-                match search.pairs() {
-                    Some(pairs) => found = found.or(pairs),
-                    None => self.pairs_tried = false,
-                }
+                found = found.or(|| search.fitted());
+                self.pairs_tried &= !found.is_open() || candidates.is_feasible(CandidateList::Pairs);
+                found = found.or(|| search.pairs());
                 // A row of NaN beside right ones has many causes: none is named for that row alone.
-                if resembles.is_none() && !are_nan_or_right(part, task.right()) {
-                    for further in [Search::general, Search::partial] {
-                        if found.named.is_empty() || only_whole_numbers(&found.named) {
-                            found = found.or(further(&search));
-                        }
-                    }
+                if resembles.is_none() && !are_nan_or_right(part, right) {
+                    found = found.or(|| search.general()).or(|| search.partial());
                 }
-                found = found.or(search.fitted_by_row());
+                found = found.or(|| search.fitted_by_row());
             }
-            if resembles.is_some()
-                && (is_settled || found.named.is_empty() || only_whole_numbers(&found.named))
-            {
+            if resembles.is_some() && (is_settled || found.is_open()) {
                 found = SearchResult::default();
                 judged.resembles = resembles;
             }
@@ -69,13 +59,12 @@ impl<'a> Walk<'a> {
         }
         let mut taken = part;
         if found.reading > 0 && !found.named.is_empty() {
-            let read = &readings[found.reading];
-            taken = read;
-            judged.read_as = read.step_name();
+            taken = &readings[found.reading];
+            judged.read_as = taken.step_name();
             self.reads_scores = true;
-            judged.verdict = self.compared(read, task.right(), false);
+            judged.verdict = self.compared(taken, right, false);
         }
-        judged.evidence = evidence(taken, task.right(), found.candidates.first(), tolerance);
+        judged.evidence = evidence(taken, right, found.named.first(), &self.examiner.tolerance);
         self.take(part, found, judged);
     }
 
@@ -90,38 +79,63 @@ impl<'a> Walk<'a> {
         let cell = |i: usize, j: usize| part.matrices[i / rows].1[(i % rows, j)];
         let stacked = Matrix::from_fn(rows * part.matrices.len(), cols, cell);
         let readings = [Part { matrices: vec![(node.clone(), &stacked)], ..part.clone() }];
-        let Exercise { task, candidates, tolerance, .. } = self.exercise;
-        let search = Search { task, candidates, tolerance, readings: &readings, earlier: &[], near: false };
-        Some(search.singles()).filter(|found| !found.named.is_empty())
+        let found = self.search(&self.examiner.candidates, &readings, &[]).singles();
+        (!found.named.is_empty()).then_some(found)
     }
 
     pub(super) fn search<'s>(
-        &'s self,
-        part: &'s Part<'a>,
-        task: &'s Task,
+        &self,
         candidates: &'s Candidates,
-        earlier: &'s [Part<'a>],
-    ) -> Search<'s> {
-        let readings = std::slice::from_ref(part);
-        Search { task, candidates, tolerance: &self.exercise.tolerance, readings, earlier, near: false }
+        readings: &'s [Part<'s>],
+        earlier: &'s [Part<'s>],
+    ) -> Search<'s>
+    where
+        'a: 's,
+    {
+        Search { candidates, tolerance: &self.examiner.tolerance, readings, earlier, near: false }
     }
 
     pub(super) fn take(&mut self, part: &Part<'a>, found: SearchResult, judged: &mut JudgedNode) {
         self.any_wrong = true;
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
+        let right = self.task().right();
         if found.named.is_empty() {
-            let right = self.exercise.task.right();
             let steps =
                 |node: &String| std::iter::once(node.clone()).chain(later_steps(right, node)).collect();
             self.unread.extend(part.matrices.iter().map(|(node, _)| steps(node)));
-            judged.clues = clues(&self.exercise.task, part, &self.exercise.tolerance);
+            judged.clues = clues(self.task(), part, &self.examiner.tolerance);
         }
-        let right = self.exercise.task.right();
         judged.may_be_chance = found.named.first().is_some_and(|named| may_be_chance(named, part, right));
-        self.mistaken.extend(found.candidates);
+        self.mistaken.extend(found.named.iter().map(|named| named.computation.clone()));
         judged.mistakes = found.named;
         judged.too_few_digits = found.too_few_digits;
     }
+}
+
+/// The matrix that was handed in instead of a part, if it is a known one.
+fn resemblance(search: &Search<'_>, part: &Part<'_>) -> Option<Resemblance> {
+    let all = |is: fn(f64) -> bool| part.matrices.iter().all(|(_, matrix)| matrix.cells().all(is));
+    if all(|x| x == 0.0) {
+        return Some(Resemblance::Zeros);
+    }
+    if all(f64::is_nan) {
+        return Some(Resemblance::NotANumber);
+    }
+    let fits = |yours: &Matrix, expected: &Matrix| {
+        residual(yours, expected, search.allowed(part, expected)).is_some()
+    };
+    if let [(node, matrix)] = &part.matrices[..] {
+        let mut others = search.task().right().nodes().filter(|(_, other)| other.name != *node);
+        let same = others.find(|(_, other)| other.matrix().is_some_and(|other| fits(matrix, other)));
+        if let Some((_, other)) = same {
+            return Some(Resemblance::Node(other.name.clone()));
+        }
+    }
+    let even = search.candidates.even();
+    let is_even = |(node, matrix): &(String, &Matrix)| {
+        standing_for(even, node).is_some_and(|expected| fits(matrix, expected))
+    };
+    part.matrices.iter().all(is_even).then_some(Resemblance::EvenWeights)
 }
 
 /// Whether this residual is too large for submitted numbers of 64 bits.
@@ -132,19 +146,15 @@ fn is_rough(part: &Part<'_>, residual: f64) -> bool {
 
 /// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
 fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
-    if are_nan_or_right(part, right) {
-        return true;
-    }
-    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
     // At most this many numbers with at most this many decimals each are too few.
     let is_rare = named.slips.iter().all(|slip| slip.mistake.likelihood == Likelihood::Rare);
     let few: &[(usize, usize)] = match named.slips.len() {
         1 if !is_rare => &[(6, 2), (8, 1), (12, 0)],
         _ => &[(4, 4), (12, 2), (24, 0)],
     };
-    part.answer
-        .decimals
-        .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
+    let is_few =
+        |decimals: usize| few.iter().any(|&(most, digits)| part.cells() <= most && decimals <= digits);
+    are_nan_or_right(part, right) || part.answer.decimals.is_some_and(is_few)
 }
 
 /// [`is_nan_or_right`] of all matrices of a part.
@@ -160,10 +170,7 @@ fn is_nan_or_right(yours: &Matrix, right: Option<&Matrix>) -> bool {
     let near =
         |(yours, right): (f64, f64)| yours.is_nan() || (yours - right).abs() <= 1e-6 * right.abs().max(1.0);
     let nan = yours.cells().filter(|x| x.is_nan()).count();
-    if 2 * nan > yours.rows() * yours.cols() {
-        return true;
-    }
-    nan > 0 && yours.cells().zip(right.cells()).all(near)
+    2 * nan > yours.rows() * yours.cols() || nan > 0 && yours.cells().zip(right.cells()).all(near)
 }
 
 // The kinds of candidates, tried one after the other: single mistakes, mistakes with a number of their own, pairs.
@@ -177,46 +184,43 @@ impl Search<'_> {
 
     /// The operators at any site that fit; none where trying them would take too long.
     pub(super) fn general(&self) -> SearchResult {
-        if !self.candidates.is_feasible(CandidateList::General, self.task) {
+        self.near().listed(CandidateList::General, Vec::new())
+    }
+
+    /// The pairs of mistakes that do; none where trying them would take too long.
+    fn pairs(&self) -> SearchResult {
+        self.listed(CandidateList::Pairs, Vec::new())
+    }
+
+    /// The fits of a list that is feasible, and others.
+    fn listed(&self, list: CandidateList, mut found: Vec<Fit>) -> SearchResult {
+        if !self.candidates.is_feasible(list) {
             return SearchResult::default();
         }
-        Search { near: true, ..*self }.listed(CandidateList::General, Vec::new())
-    }
-
-    /// The pairs of mistakes that do; `None` where trying them would take too long.
-    pub(super) fn pairs(&self) -> Option<SearchResult> {
-        self.candidates
-            .is_feasible(CandidateList::Pairs, self.task)
-            .then(|| self.listed(CandidateList::Pairs, Vec::new()))
-    }
-
-    /// The fits of a list, and others.
-    fn listed(&self, list: CandidateList, mut found: Vec<Fit>) -> SearchResult {
-        let nodes = self.nodes();
         let probes: Vec<Probe<'_>> =
             self.readings.iter().filter_map(|part| Probe::in_any_row(part, self.tolerance)).collect();
-        self.candidates.each_near(list, self.task, (&nodes, &probes), |row| found.extend(self.fit(row)));
+        let visit = |row: &Row<'_>| found.extend(self.fit(row));
+        self.candidates.each(list, &self.nodes(), Some(&probes), visit);
         self.closest(found, self.candidates.count(list))
     }
 
     /// The mistakes with a number of their own that do.
-    pub(super) fn fitted(&self) -> SearchResult {
-        self.solved(fits(self))
+    fn fitted(&self) -> SearchResult {
+        self.left_of(fits(self))
     }
 
     /// Those that are made in some rows alone, or in one head alone.
-    pub(super) fn partial(&self) -> SearchResult {
-        let search = Search { near: true, ..*self };
-        self.solved(in_some_rows(&search)).or(self.solved(in_one_head(&search)))
+    fn partial(&self) -> SearchResult {
+        let search = self.near();
+        self.left_of(in_some_rows(&search)).or(|| self.left_of(in_one_head(&search)))
     }
 
     /// Those with a number for each row.
-    pub(super) fn fitted_by_row(&self) -> SearchResult {
-        let search = Search { near: true, ..*self };
-        self.solved(fits_by_row(&search))
+    fn fitted_by_row(&self) -> SearchResult {
+        self.left_of(fits_by_row(&self.near()))
     }
 
-    fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> SearchResult {
+    fn left_of(&self, (found, tried): (Vec<Fit>, usize)) -> SearchResult {
         let found = found.into_iter().filter_map(|fit| self.left(fit)).collect();
         self.closest(found, tried)
     }

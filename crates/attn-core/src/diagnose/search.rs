@@ -5,24 +5,22 @@ use std::sync::Arc;
 
 use crate::elementary;
 use crate::graph::recipes::{Change, Hiding};
-use crate::graph::{Graph, Origin, Stage, Step};
+use crate::graph::{CellId, Graph, Origin, Stage, Step, address_of};
 use crate::matrix::Matrix;
 
+use super::Task;
 use super::answer::Part;
-use super::cache::Row;
-use super::candidates::{Candidate, Variant, standing_for};
+use super::candidates::{Candidates, Computation, Explanation, Row};
+use super::catalogue::{Slip, TO_WHOLE_NUMBERS};
 use super::compare::{CellTolerance, NodeNumbers, Tolerance, distance, residual, residual_of, spread};
 use super::diagnosis::NamedMistake;
-use super::plans::Candidates;
-use super::{Slip, Task, catalogue};
+use super::task::standing_for;
 
 /// The result of a search.
 #[derive(Default)]
 pub(super) struct SearchResult {
     /// The mistakes that fit, the closest first.
     pub named: Vec<NamedMistake>,
-    /// The computations with these mistakes in them, in the same order.
-    pub candidates: Vec<Candidate>,
     /// The index of the reading that the closest of them fits.
     pub reading: usize,
     /// Whether some candidates fitted only as well as chance would.
@@ -30,9 +28,22 @@ pub(super) struct SearchResult {
 }
 
 impl SearchResult {
-    /// This result, or a later one where this one is empty.
-    pub(super) fn or(self, further: SearchResult) -> SearchResult {
-        if self.named.is_empty() || only_whole_numbers(&self.named) && !further.named.is_empty() {
+    /// Whether nothing is named, or nothing but rounding to whole numbers, which leaves so little of them that other explanations
+    /// come first.
+    pub(super) fn is_open(&self) -> bool {
+        let whole = |named: &NamedMistake| {
+            named.slips.iter().any(|slip| slip.detail.as_deref() == Some(TO_WHOLE_NUMBERS))
+        };
+        self.named.iter().all(whole)
+    }
+
+    /// This result, or that of a further search where this one is open.
+    pub(super) fn or(self, further: impl FnOnce() -> SearchResult) -> SearchResult {
+        if !self.is_open() {
+            return self;
+        }
+        let further = further();
+        if self.named.is_empty() || !further.named.is_empty() {
             SearchResult { too_few_digits: self.too_few_digits || further.too_few_digits, ..further }
         } else {
             self
@@ -48,7 +59,6 @@ const AS_WELL: f64 = 10.0;
 /// A search: for a part, read as the step of its name or as a later one, after parts that are right.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
-    pub task: &'a Task,
     pub candidates: &'a Candidates,
     pub tolerance: &'a Tolerance,
     pub readings: &'a [Part<'a>],
@@ -59,9 +69,9 @@ pub(super) struct Search<'a> {
 
 /// A candidate that fits.
 pub(super) struct Fit {
-    pub variant: Variant,
+    pub explanation: Explanation,
     /// Its computation, where that is known; else it is repeated if the candidate is named.
-    pub graph: Option<Graph>,
+    pub computation: Option<Computation>,
     pub residual: f64,
     /// The index of the reading that it fits.
     pub reading: usize,
@@ -69,7 +79,30 @@ pub(super) struct Fit {
     pub log_chance: f64,
 }
 
-impl Search<'_> {
+impl Fit {
+    /// Mistakes that were solved for, and their computation.
+    pub(super) fn solved(slip: Slip, graph: Graph, (residual, log_chance): (f64, f64)) -> Fit {
+        let explanation = Explanation { slips: vec![slip], changes: Vec::new() };
+        Fit { explanation, computation: Some(Computation::plain(graph)), residual, reading: 0, log_chance }
+    }
+}
+
+impl<'a> Search<'a> {
+    /// The exercise.
+    pub(super) fn task(&self) -> &'a Task {
+        &self.candidates.task
+    }
+
+    /// The same where numbers near the right ones count as noise.
+    pub(super) fn near(&self) -> Search<'a> {
+        Search { near: true, ..*self }
+    }
+
+    /// The tolerance of a part beside these numbers.
+    pub(super) fn allowed(&self, part: &Part<'_>, expected: &Matrix) -> CellTolerance {
+        CellTolerance::between(part.answer, expected, self.tolerance)
+    }
+
     /// Every node that a reading names.
     pub(super) fn nodes(&self) -> Vec<String> {
         let all = self.readings.iter().flat_map(|part| part.matrices.iter().map(|(node, _)| node.clone()));
@@ -78,72 +111,60 @@ impl Search<'_> {
 
     /// The candidate under the first reading that it fits.
     pub(super) fn fit(&self, row: &Row<'_>) -> Option<Fit> {
-        let fits = |(reading, part)| {
-            let (residual, log_chance) = self.evidence(&|node: &str| row.numbers(node), part)?;
-            Some((residual, log_chance, reading))
+        let fits = |(reading, part): (usize, &Part<'_>)| {
+            let numbers = row.of_part(part)?;
+            let (residual, log_chance) = self.evidence(&numbers, part)?;
+            Some((reading, numbers, residual, log_chance))
         };
-        let (residual, log_chance, reading) = self.readings.iter().enumerate().find_map(fits)?;
-        let variant = self.candidates.variant(self.task, row.plan);
-        let mut log_chance = log_chance;
-        if !self.near && variant.changes().iter().any(Change::is_rounding) {
+        let (reading, numbers, residual, mut log_chance) = self.readings.iter().enumerate().find_map(fits)?;
+        let explanation = self.candidates.explanation(row.candidate);
+        if !self.near && explanation.has_rounding() {
             // Changes by rounding are as small as noise.
-            let search = Search { near: true, ..*self };
-            log_chance = search.evidence(&|node: &str| row.numbers(node), &self.readings[reading])?.1;
+            log_chance = self.near().evidence(&numbers, &self.readings[reading])?.1;
         }
-        if self.earlier.is_empty() {
-            return Some(Fit { variant, graph: None, residual, reading, log_chance });
-        }
-        let candidate = variant.computed(self.task);
-        self.leaves_all(&candidate).then(|| Fit {
-            variant: candidate.variant,
-            graph: Arc::into_inner(candidate.graph),
-            residual,
-            reading,
-            log_chance,
-        })
+        self.left(Fit { explanation, computation: None, residual, reading, log_chance })
     }
 
     /// A fit, if its computation leaves the earlier right parts unchanged.
     pub(super) fn left(&self, fit: Fit) -> Option<Fit> {
-        let Fit { variant, graph, .. } = fit;
-        let candidate = Candidate { variant, graph: Arc::new(graph?) };
-        let leaves = self.leaves_all(&candidate);
-        let Candidate { variant, graph } = candidate;
-        leaves.then(|| Fit { variant, graph: Arc::into_inner(graph), ..fit })
-    }
-
-    fn leaves_all(&self, candidate: &Candidate) -> bool {
+        if self.earlier.is_empty() {
+            return Some(fit);
+        }
+        let Fit { explanation, computation, .. } = fit;
+        let computation = computation.unwrap_or_else(|| Computation::of(self.task(), &explanation.changes));
         let mut compared = self.earlier.iter().filter(|part| part.matrices.len() == part.expected);
-        compared.all(|part| self.leaves(candidate, part))
+        let leaves = compared.all(|part| self.leaves(&computation, part));
+        leaves.then_some(Fit { explanation, computation: Some(computation), ..fit })
     }
 
-    /// The max difference that remains, and the log probability that chance fits as well. Equal numbers count as one piece of
-    /// evidence.
-    pub(super) fn evidence<'n>(
-        &self,
-        numbers: &dyn Fn(&str) -> Option<&'n NodeNumbers>,
-        part: &Part<'_>,
-    ) -> Option<(f64, f64)> {
+    /// The max difference that remains beside the numbers of each matrix of a part, and the log probability that chance fits as well.
+    /// Equal numbers count as one piece of evidence.
+    pub(super) fn evidence(&self, numbers: &[&NodeNumbers], part: &Part<'_>) -> Option<(f64, f64)> {
         let mut max = 0.0_f64;
-        for (node, yours) in &part.matrices {
-            let mistaken = numbers(node)?;
+        for ((_, yours), mistaken) in part.matrices.iter().zip(numbers) {
             if mistaken.matrix.shape() != yours.shape() {
                 return None;
             }
             let allowed = CellTolerance::to(part.answer, mistaken, self.tolerance);
             max = max.max(residual_of(yours, mistaken, allowed)?);
         }
-        Some((max, self.log_chance(numbers, part, max)?))
+        Some((max, self.log_chance(numbers, part, max)))
+    }
+
+    /// The evidence of a graph, in which `solved` numbers were solved for: the strongest evidence of that many cells does not count.
+    pub(super) fn solved(&self, part: &Part<'_>, slip: Slip, graph: Graph, solved: usize) -> Option<Fit> {
+        let of_node = |(node, _): &(String, _)| Some(NodeNumbers::of(standing_for(&graph, node)?.clone()));
+        let numbers: Vec<NodeNumbers> = part.matrices.iter().map(of_node).collect::<Option<_>>()?;
+        let (residual, log_chance) = self.evidence(&numbers.iter().collect::<Vec<_>>(), part)?;
+        let left = part.cells().saturating_sub(solved) as f64 / part.cells().max(1) as f64;
+        Some(Fit::solved(slip, graph, (residual, log_chance * left)))
     }
 
     /// Whether the mistake leaves a part that was right as it is; it is looked for with its rows as rows.
-    fn leaves(&self, candidate: &Candidate, part: &Part<'_>) -> bool {
+    fn leaves(&self, computation: &Computation, part: &Part<'_>) -> bool {
         part.matrices.iter().all(|(node, yours)| {
-            let fits = |mistaken: &Matrix| {
-                residual(yours, mistaken, CellTolerance::between(part.answer, mistaken, self.tolerance))
-                    .is_some()
-            };
-            candidate.upright(node).is_some_and(fits) || candidate.beside(node).is_some_and(fits)
+            let fits = |mistaken: &Matrix| residual(yours, mistaken, self.allowed(part, mistaken)).is_some();
+            computation.upright(node).is_some_and(fits) || computation.beside(node).is_some_and(fits)
         })
     }
 
@@ -168,33 +189,28 @@ impl Search<'_> {
         };
         let mut fitting: Vec<Fit> =
             telling.into_iter().filter(|fit| fit.residual <= limit.max(self.noise(fit))).collect();
-        fitting.sort_by_key(|fit| fit.variant.order());
+        fitting.sort_by_key(|fit| fit.explanation.order());
         // What a mistake on the way back explains is not put down to a forward one that is seldom made.
-        if fitting.iter().any(|fit| fit.variant.is_backward()) {
-            fitting.retain(|fit| fit.variant.is_backward() || fit.variant.is_classic());
+        if fitting.iter().any(|fit| fit.explanation.is_backward()) {
+            fitting.retain(|fit| fit.explanation.is_backward() || fit.explanation.is_classic());
         }
         // What has a part that explains as much by itself says no more than that part.
         let simplest: Vec<bool> = fitting
             .iter()
-            .map(|fit| !fitting.iter().any(|other| fit.variant.goes_beyond(&other.variant)))
+            .map(|fit| !fitting.iter().any(|other| fit.explanation.goes_beyond(&other.explanation)))
             .collect();
         let mut keep = simplest.iter();
         fitting.retain(|_| keep.next() == Some(&true));
-        let mut known: Vec<Vec<&str>> = Vec::new();
-        for Fit { variant, graph, residual, log_chance, .. } in fitting {
-            let ids = variant.ids();
-            if known.contains(&ids) {
+        for Fit { explanation: Explanation { slips, changes }, computation, residual, log_chance, .. } in
+            fitting
+        {
+            let ids = |slips: &[Slip]| slips.iter().map(|slip| slip.mistake.id).collect::<Vec<_>>();
+            if result.named.iter().any(|known| known.ids() == ids(&slips)) {
                 continue;
             }
-            known.push(ids);
             let chance = elementary::exp(log_chance + elementary::ln(tried.max(1) as f64)).min(1.0);
-            let candidate = match graph {
-                Some(graph) => Candidate { variant, graph: Arc::new(graph) },
-                None => variant.computed(self.task),
-            };
-            let (slips, graph) = (candidate.variant.slips.clone(), candidate.graph.clone());
-            result.named.push(NamedMistake { slips, residual, chance, graph });
-            result.candidates.push(candidate);
+            let computation = computation.unwrap_or_else(|| Computation::of(self.task(), &changes));
+            result.named.push(NamedMistake { slips, residual, chance, computation: Arc::new(computation) });
         }
         result
     }
@@ -202,8 +218,8 @@ impl Search<'_> {
     /// What rounding makes of a fit's own numbers: a score plus 1e9 has only seven decimals left. Fits that differ by no more are
     /// the same computation.
     fn noise(&self, fit: &Fit) -> f64 {
-        let mut recipe = *self.task.recipe();
-        Change::put_all(fit.variant.changes(), &mut recipe);
+        let mut recipe = *self.task().recipe();
+        Change::put_all(&fit.explanation.changes, &mut recipe);
         let added = match recipe.hiding {
             Hiding::Added(number) if number.is_finite() => number.abs(),
             _ => 0.0,
@@ -219,19 +235,10 @@ impl Search<'_> {
     fn smallest_step(&self) -> f64 {
         let Some(part) = self.readings.first() else { return 0.0 };
         let rounding = |(node, _): &(String, _)| {
-            let expected = standing_for(self.task.right(), node)?;
-            Some(CellTolerance::between(part.answer, expected, self.tolerance).rounding())
+            Some(self.allowed(part, standing_for(self.task().right(), node)?).rounding())
         };
         part.matrices.iter().filter_map(rounding).fold(1e-12, f64::max)
     }
-}
-
-/// Whether all of these are rounding to whole numbers, which leaves so little of them that other explanations come first.
-pub(super) fn only_whole_numbers(named: &[NamedMistake]) -> bool {
-    let whole = |named: &NamedMistake| {
-        named.slips.iter().any(|slip| slip.detail.as_deref() == Some(super::catalogue::TO_WHOLE_NUMBERS))
-    };
-    !named.is_empty() && named.iter().all(whole)
 }
 
 // The probability that meaningless numbers fit a mistake by chance.
@@ -250,29 +257,17 @@ enum Piece {
 }
 
 impl Search<'_> {
-    /// The residual of a computation beside a part, and its chance, if it fits.
-    pub(super) fn evidence_of(&self, graph: &Graph, part: &Part<'_>) -> Option<(f64, f64)> {
-        let of_node = |(node, _): &(String, _)| Some(NodeNumbers::of(standing_for(graph, node)?.clone()));
-        let numbers: Vec<NodeNumbers> = part.matrices.iter().map(of_node).collect::<Option<_>>()?;
-        let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
-        self.evidence(&of, part)
-    }
-
     /// The natural logarithm of the probability that meaningless numbers fit a candidate as well as this part does.
-    pub(super) fn log_chance<'n>(
-        &self,
-        numbers: &dyn Fn(&str) -> Option<&'n NodeNumbers>,
-        part: &Part<'_>,
-        residual: f64,
-    ) -> Option<f64> {
+    fn log_chance(&self, numbers: &[&NodeNumbers], part: &Part<'_>, residual: f64) -> f64 {
         const EXACT: f64 = 1e-9;
         let mut shares: Vec<(Piece, f64)> = Vec::new();
-        for (node, yours) in &part.matrices {
-            let NodeNumbers { matrix: mistaken, max_size, .. } = numbers(node)?;
-            let (mistaken, max_size) = (mistaken, *max_size);
-            let allowed = CellTolerance::between(part.answer, mistaken, self.tolerance);
+        for ((node, yours), NodeNumbers { matrix: mistaken, max_size, .. }) in
+            part.matrices.iter().zip(numbers)
+        {
+            let max_size = *max_size;
+            let allowed = self.allowed(part, mistaken);
             let right =
-                standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
+                standing_for(self.task().right(), node).filter(|right| right.shape() == mistaken.shape());
             let range = match right.map(|right| furthest(yours, right)) {
                 // A small difference may be noise, and noise falls near the right numbers.
                 Some(moved) if self.near && moved > 0.0 => 2.0 * moved,
@@ -316,13 +311,13 @@ impl Search<'_> {
         }
         shares.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         shares.dedup_by_key(|(piece, _)| *piece);
-        Some(shares.iter().map(|(_, share)| elementary::ln(*share)).sum())
+        shares.iter().map(|(_, share)| elementary::ln(*share)).sum()
     }
 
     /// The number of independent cells of a row: a mixture by N weights has N − 1 for each head, at any width.
     fn free_cells(&self, node: &str) -> usize {
-        let by_weights = self.task.facts().keys.saturating_sub(1).max(1);
-        let heads = self.task.recipe().heads;
+        let by_weights = self.task().facts().keys.saturating_sub(1).max(1);
+        let heads = self.task().recipe().heads;
         match Step::parse(node).map(|step| step.stage) {
             Some(Stage::Weights | Stage::Mixed) => by_weights,
             Some(Stage::Joined | Stage::Projected | Stage::Output) => by_weights.saturating_mul(heads),
@@ -343,14 +338,68 @@ fn furthest(a: &Matrix, b: &Matrix) -> f64 {
     distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
 }
 
-// Shared code for mistakes with a number of their own: the fit of a computation, and the number in words.
+// Shared code for what is solved for in one matrix.
 
 /// Usual dropout rates.
 pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
 
-/// The slip of a mistake of the catalogue.
-pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
-    Some(Slip::detailed(catalogue::find(id).ok()?, detail))
+/// The only matrix of a part, beside the right one.
+pub(super) struct Handed<'a> {
+    pub search: &'a Search<'a>,
+    pub part: &'a Part<'a>,
+    pub node: &'a str,
+    pub yours: &'a Matrix,
+    pub right: &'a Matrix,
+    /// What is allowed beside the right matrix.
+    pub allowed: CellTolerance,
+}
+
+impl<'a> Handed<'a> {
+    /// The first reading of a part, if it is one matrix of a node that the right answer has.
+    pub(super) fn of(search: &'a Search<'a>) -> Option<Handed<'a>> {
+        let part = search.readings.first()?;
+        let [(node, yours)] = &part.matrices[..] else { return None };
+        let right = standing_for(search.task().right(), node)?;
+        Some(Handed { search, part, node, yours, right, allowed: search.allowed(part, right) })
+    }
+
+    /// Whether it is a result of the right shape.
+    pub(super) fn is_result(&self) -> bool {
+        self.node == "O" && self.has_right_shape()
+    }
+
+    /// Whether it has the right shape.
+    pub(super) fn has_right_shape(&self) -> bool {
+        self.yours.shape() == self.right.shape()
+    }
+
+    /// What is allowed beside other numbers.
+    pub(super) fn allowed_beside(&self, expected: &Matrix) -> CellTolerance {
+        self.search.allowed(self.part, expected)
+    }
+
+    /// Whether a number that was handed in is the right one of a place.
+    pub(super) fn is_right(&self, yours: f64, at: (usize, usize)) -> bool {
+        self.allowed.allows(yours, self.right[at])
+    }
+
+    /// The places of the numbers that are wrong.
+    pub(super) fn wrong(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.right.shape().places().filter(|&at| !self.is_right(self.yours[at], at))
+    }
+
+    /// A fit by numbers that stand where they should, or are exactly 0: each of them is hardly ever there by chance.
+    pub(super) fn in_place(&self, slip: Slip, expected: Matrix, telling: usize) -> Option<Fit> {
+        let allowed = if self.has_right_shape() { self.allowed } else { self.allowed_beside(&expected) };
+        let left = residual(self.yours, &expected, allowed)?;
+        Some(Fit::solved(slip, alone(self.node, expected)?, (left, by_place(telling))))
+    }
+
+    /// The name of a cell of the result.
+    pub(super) fn address(&self, (row, col): (usize, usize)) -> Option<String> {
+        let graph = self.search.task().right();
+        Some(address_of(graph, CellId { node: graph.find(self.node)?, row, col }))
+    }
 }
 
 /// A graph with this node alone.
@@ -360,17 +409,7 @@ pub(super) fn alone(node: &str, matrix: Matrix) -> Option<Graph> {
     Some(graph)
 }
 
-/// A fit with `solved` numbers solved for: the strongest evidence of that many cells does not count.
-pub(super) fn fit(
-    search: &Search<'_>,
-    part: &Part<'_>,
-    slip: Slip,
-    graph: Graph,
-    solved: usize,
-) -> Option<Fit> {
-    let (residual, log_chance) = search.evidence_of(&graph, part)?;
-    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
-    let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
-    let log_chance = log_chance * left;
-    Some(Fit { variant: Variant::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
+/// The logarithm of the chance that this many numbers stand where they should.
+pub(super) fn by_place(telling: usize) -> f64 {
+    -(telling as f64) * elementary::ln(100.0)
 }

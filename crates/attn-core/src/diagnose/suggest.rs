@@ -3,15 +3,15 @@
 use crate::attention::RopeScaling;
 use crate::error::Result;
 use crate::graph::recipes::{AttendInputs, PositionKind, Rotary};
-use crate::graph::{Given, Graph, Origin};
+use crate::graph::{Given, Origin, Role};
 use crate::matrix::Matrix;
 use crate::random::LegacyStream;
 
 use super::Task;
-use super::candidates::standing_for;
+use super::candidates::{CandidateList, Candidates};
 use super::catalogue::Mistake;
 use super::compare::{distance, spread};
-use super::plans::{CandidateList, Candidates};
+use super::task::standing_for;
 
 /// A suggested input, and the mistakes that the result alone shows on it.
 #[derive(Clone, Debug)]
@@ -75,30 +75,27 @@ struct Distinctions {
 }
 
 fn distinctions(task: &Task) -> Distinctions {
-    let candidates = Candidates::once(task);
-    let result = |graph: &Graph| standing_for(graph, "O").cloned();
-    let Some(right) = result(task.right()) else {
-        return Distinctions { shown: Vec::new(), hidden: Vec::new(), alike: 0 };
+    let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
+    let Some(right) = standing_for(task.right(), "O") else {
+        return Distinctions { shown, hidden, alike: 0 };
     };
-    let near = SHOWS * spread(&right);
+    let near = SHOWS * spread(right);
     let same = |a: &Matrix, b: &Matrix| {
         a.shape() == b.shape() && a.cells().zip(b.cells()).all(|(a, b)| distance(a, b) <= near)
     };
-    let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
     let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
-    candidates.each(CandidateList::Classic, task, &["O".to_string()], |row| {
-        let Some(mistake) = candidates.mistake(row.plan) else { return };
-        let Some(numbers) = row.numbers("O") else { return };
-        if same(&numbers.matrix, &right) {
-            if !hidden.iter().any(|known| known.id == mistake.id) {
-                hidden.push(mistake);
-            }
-            return;
+    let candidates = Candidates::once(task.clone());
+    candidates.each(CandidateList::Classic, &["O".to_string()], None, |row| {
+        let mistake = candidates.mistake(row.candidate);
+        let (Some(mistake), Some(numbers)) = (mistake, row.numbers("O")) else { return };
+        let is_hidden = same(&numbers.matrix, right);
+        let seen = if is_hidden { &mut hidden } else { &mut shown };
+        if !seen.iter().any(|known| known.id == mistake.id) {
+            seen.push(mistake);
         }
-        if !shown.iter().any(|known| known.id == mistake.id) {
-            shown.push(mistake);
+        if !is_hidden {
+            results.push((mistake, numbers.matrix.clone()));
         }
-        results.push((mistake, numbers.matrix.clone()));
     });
     hidden.retain(|mistake| shown.iter().all(|known| known.id != mistake.id));
     let pairs = results.iter().enumerate().flat_map(|(i, a)| results[i + 1..].iter().map(move |b| (a, b)));
@@ -109,36 +106,14 @@ fn distinctions(task: &Task) -> Distinctions {
 /// Inputs with new numbers in every matrix but masks and biases; names stay.
 fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendInputs {
     let mut stream = LegacyStream::seeded(seed);
-    let heads = task.recipe().heads;
-    let groups = task.recipe().kv_heads;
+    let (heads, groups) = (task.recipe().heads, task.recipe().kv_heads);
     // Gains and divisors have a number for each column, and rotations need pairs of them.
-    let roles = [&inputs.query_gain, &inputs.key_gain, &inputs.divisors, &inputs.w_g];
-    let keeps_widths = roles.into_iter().any(Option::is_some)
+    let of_columns = [Role::QueryGain, Role::KeyGain, Role::Divisors, Role::Gate];
+    let keeps_widths = of_columns.into_iter().any(|role| inputs.get(role).is_some())
         || matches!(task.recipe().positions.kind, PositionKind::Rotary(_));
     // Masks and biases have a cell for every query and key, so that the tokens stay as many as they are.
     let fixed = inputs.mask.is_some() || inputs.bias.is_some();
     let more = if fixed || wider == 0 { 0 } else { 3 };
-    let mut draw = |given: &Option<Given>, rows: usize, cols: usize, size: f64| -> Option<Given> {
-        let given = given.as_ref()?;
-        let own = given.shape();
-        let (rows, cols) = (own.rows + rows, own.cols + cols);
-        let numbers = stream.standard_normal_matrix(rows, cols);
-        let rounded = numbers.map(|x| (100.0 * size * x).round_ties_even() / 100.0);
-        let labels = (rows == own.rows).then(|| given.tensor.row_labels().cloned()).flatten();
-        Some(Given::new(rounded.with_row_labels(labels), Origin::Drawn(seed)))
-    };
-    // Where nothing is projected, tokens, queries, keys and values are the same numbers, and what is taken for what is hidden.
-    let identity = |given: &Option<Given>, role: &Option<Given>| match (given, role, &inputs.x) {
-        (None, None, Some(x)) if wider > 0 => {
-            Some(Given::new(Matrix::identity(x.shape().cols), x.origin.clone()))
-        }
-        _ => given.clone(),
-    };
-    let (w_q, w_k, w_v) = (
-        identity(&inputs.w_q, &inputs.q),
-        identity(&inputs.w_k, &inputs.k),
-        identity(&inputs.w_v, &inputs.v),
-    );
     // Wider tokens where their width hides something, wider heads where that of a head does.
     let (e, d) = match wider {
         1 if !keeps_widths => (heads, 0),
@@ -146,35 +121,41 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
         _ => (0, 0),
     };
     let width = |given: &Option<Given>| given.as_ref().map(|given| given.shape().cols);
-    let back = width(&inputs.w_o) == width(&inputs.x);
-    let root =
-        |given: &Option<Given>| given.as_ref().map_or(1.0, |w| 1.0 / ((w.shape().rows + e) as f64).sqrt());
-    AttendInputs {
-        x: draw(&inputs.x, more, e, 1.0),
-        w_q: draw(&w_q, e, heads * d, 1.5 * root(&w_q)),
-        w_k: draw(&w_k, e, groups * d, 1.5 * root(&w_k)),
-        w_v: draw(&w_v, e, groups * d, root(&w_v)),
-        w_o: draw(&inputs.w_o, heads * d, if back { e } else { 0 }, root(&inputs.w_o)),
-        b_q: draw(&inputs.b_q, 0, heads * d, 0.5),
-        b_k: draw(&inputs.b_k, 0, groups * d, 0.5),
-        b_v: draw(&inputs.b_v, 0, groups * d, 0.5),
-        b_o: draw(&inputs.b_o, 0, if back { e } else { 0 }, 0.5),
-        q: draw(&inputs.q, more, heads * d, 1.2),
-        k: draw(&inputs.k, more, groups * d, 1.2),
-        v: draw(&inputs.v, more, groups * d, 1.0),
-        mask: inputs.mask.clone(),
-        bias: inputs.bias.clone(),
-        shift: None,
-        tokens: inputs.tokens.clone().filter(|_| more == 0),
-        instead: inputs.instead.clone(),
-        backward: None,
-        query_gain: inputs.query_gain.clone(),
-        key_gain: inputs.key_gain.clone(),
-        divisors: inputs.divisors.clone(),
-        position_table: inputs.position_table.clone(),
-        sink: inputs.sink.clone(),
-        w_g: draw(&inputs.w_g, 0, 0, root(&inputs.w_g)),
+    let back = if width(&inputs.w_o) == width(&inputs.x) { e } else { 0 };
+    let tokens = inputs.tokens.clone().filter(|_| more == 0);
+    let mut drawn = AttendInputs { shift: None, backward: None, tokens, ..inputs.clone() };
+    // Where nothing is projected, tokens, queries, keys and values are the same numbers, and what is taken for what is hidden.
+    for (weights, role) in [(Role::WQ, Role::Q), (Role::WK, Role::K), (Role::WV, Role::V)] {
+        let is_identity = inputs.get(weights).is_none() && inputs.get(role).is_none();
+        if let (Some(x), true, 1..) = (&inputs.x, is_identity, wider) {
+            drawn.set(weights, Given::new(Matrix::identity(x.shape().cols), x.origin.clone()));
+        }
     }
+    for role in Role::all() {
+        let Some(given) = drawn.get(role) else { continue };
+        let own = given.shape();
+        let root = 1.0 / ((own.rows + e) as f64).sqrt();
+        let (rows, cols, size) = match role {
+            Role::X => (more, e, 1.0),
+            Role::WQ => (e, heads * d, 1.5 * root),
+            Role::WK => (e, groups * d, 1.5 * root),
+            Role::WV => (e, groups * d, root),
+            Role::WO => (heads * d, back, root),
+            Role::BQ => (0, heads * d, 0.5),
+            Role::BK | Role::BV => (0, groups * d, 0.5),
+            Role::BO => (0, back, 0.5),
+            Role::Q => (more, heads * d, 1.2),
+            Role::K => (more, groups * d, 1.2),
+            Role::V => (more, groups * d, 1.0),
+            Role::Gate => (0, 0, root),
+            _ => continue,
+        };
+        let numbers = stream.standard_normal_matrix(own.rows + rows, own.cols + cols);
+        let rounded = numbers.map(|x| (100.0 * size * x).round_ties_even() / 100.0);
+        let labels = given.tensor.row_labels().filter(|_| rows == 0).cloned();
+        drawn.set(role, Given::new(rounded.with_row_labels(labels), Origin::Drawn(seed)));
+    }
+    drawn
 }
 
 impl Task {

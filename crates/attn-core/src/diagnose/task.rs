@@ -13,7 +13,7 @@ use crate::graph::detours::Detour;
 use crate::graph::recipes::{
     Alter, Alteration, AttendInputs, Change, PositionKind, Recipe, attend, attend_as_far_as_possible, tree,
 };
-use crate::graph::{BackwardPass, Given, Graph, Node, Op, Stage, Start};
+use crate::graph::{BackwardPass, Given, Graph, Node, Op, Role, Stage, Start, Step};
 use crate::json_number;
 use crate::matrix::{Matrix, Shape};
 
@@ -27,6 +27,8 @@ pub struct Task {
     backward: Option<BackwardPass>,
     results: Vec<String>,
     names: OnceLock<Map<String, Value>>,
+    /// The serde form of the recipe.
+    tree: OnceLock<Value>,
 }
 
 /// The properties of an exercise that decide which mistakes can be made in it.
@@ -109,6 +111,7 @@ impl Task {
             backward: None,
             results: vec![Stage::Output.name().to_string()],
             names: OnceLock::new(),
+            tree: OnceLock::new(),
         })
     }
 
@@ -173,6 +176,10 @@ impl Task {
             };
             let magnitude =
                 rotary.and_then(|rotary| rotary.scaling).map_or(1.0, |scaling| scaling.magnitude());
+            let has = |role| self.inputs.get(role).is_some();
+            let biases = json!({
+                "q": has(Role::BQ), "k": has(Role::BK), "v": has(Role::BV), "o": has(Role::BO),
+            });
             let others = json!({
                 "T": facts.q.rows,
                 "N": facts.keys,
@@ -181,6 +188,7 @@ impl Task {
                 "d_model": facts.x.map_or(facts.q.cols, |x| x.cols),
                 "has_mask": recipe.mask.is_some(),
                 "factor": recipe.scale.factor(facts.d_k).map(|factor| json_number::value(factor.value())),
+                "biases": biases,
                 "square": { "q": facts.square[0], "k": facts.square[1], "v": facts.square[2] },
                 "rotary": rotary,
                 "magnitude": magnitude,
@@ -222,9 +230,14 @@ impl Task {
 
     /// The computation with these changes, as far as it goes.
     pub fn with<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> Graph {
-        let changes: Vec<&Change> = changes.into_iter().collect();
+        self.changed(&changes.into_iter().collect::<Vec<_>>()).1
+    }
+
+    /// The recipe with these changes, and the computation as far as it goes.
+    pub(super) fn changed(&self, changes: &[&Change]) -> (Recipe, Graph) {
         let mut recipe = self.recipe;
-        Change::put_all(changes.iter().copied(), &mut recipe);
+        let tree = || self.tree.get_or_init(|| tree(&self.recipe)).clone();
+        Change::put_into(tree, changes.iter().copied(), &mut recipe);
         let mut inputs = self.inputs.clone();
         let mut detours = Vec::new();
         for change in changes {
@@ -241,7 +254,7 @@ impl Task {
         if recipe.mask.matrix.is_none() && !recipe.alteration.is_some_and(zeroes) {
             inputs.mask = None;
         }
-        self.computed(&recipe, inputs, &detours)
+        (recipe, self.computed(&recipe, inputs, &detours))
     }
 
     /// The approximate number of multiplications of one run.
@@ -372,4 +385,45 @@ pub(super) fn empty_rows(graph: &Graph) -> usize {
         }
     };
     graph.nodes().map(|(_, node)| of_node(node)).sum()
+}
+
+/// The matrix of a node, or of the step before it where the computation leaves the node out.
+pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matrix> {
+    let own = || graph.find(node);
+    let Some(Step { stage, head, .. }) = Step::parse(node) else { return graph[own()?].matrix() };
+    let earlier = |stage: Stage| {
+        let mut steps: Vec<Stage> = Stage::all().filter(|step| step.is_scores() && *step < stage).collect();
+        steps.reverse();
+        steps.into_iter().find_map(|step| graph.find(&step.of_head(head).to_string()))
+    };
+    let found = match stage {
+        // Weights that are rounded before they mix are what a student takes for the weights.
+        Stage::Weights => graph.find(&rounded_weights(head)).or_else(own),
+        Stage::Joined | Stage::Projected => own().or_else(|| graph.find(Stage::Output.name())),
+        stage if stage.is_scores() => own().or_else(|| earlier(stage)),
+        _ => before_mechanism(stage)
+            .iter()
+            .fold(own(), |found, earlier| found.or_else(|| graph.find(&earlier.of_head(head).to_string()))),
+    };
+    graph[found?].matrix()
+}
+
+/// The steps that stand for a step of positions, norms or gates where the computation leaves it out, the next before it first.
+fn before_mechanism(stage: Stage) -> &'static [Stage] {
+    match stage {
+        Stage::Positioned => &[Stage::Role(Role::X)],
+        Stage::QueriesNormed => &[Stage::Role(Role::Q)],
+        Stage::KeysNormed => &[Stage::Role(Role::K)],
+        Stage::QueriesRotated => &[Stage::QueriesNormed, Stage::Role(Role::Q)],
+        Stage::KeysRotated => &[Stage::KeysNormed, Stage::Role(Role::K)],
+        Stage::FrequenciesScaled => &[Stage::Frequencies],
+        Stage::Gate => &[Stage::GateInput],
+        Stage::Gated => &[Stage::Joined, Stage::Output],
+        _ => &[],
+    }
+}
+
+/// The name of weights that are rounded before they mix.
+fn rounded_weights(head: Option<usize>) -> String {
+    head.map_or_else(|| "A_rounded".to_string(), |head| format!("A_rounded_{head}"))
 }

@@ -1,6 +1,7 @@
 //! The walk through one submission, in the order of computing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::graph::recipes::Change;
 use crate::graph::{Given, Graph, Origin, Step};
@@ -8,17 +9,48 @@ use crate::matrix::Matrix;
 
 use super::Task;
 use super::answer::{Part, readings};
-use super::candidates::{Candidate, standing_for};
+use super::cache::Memo;
+use super::candidates::{Candidates, Computation};
+use super::catalogue::Mistake;
 use super::compare::{CellTolerance, Difference, Tolerance, difference, residual};
 use super::diagnosis::{CloseNumbers, Distance, HalfPrecision, JudgedNode, Verdict, evidence};
 use super::equivalent_forms::{EquivalentForm, FORMS};
-use super::half_precision::{MovesCache, in_half_precision};
-use super::plans::Candidates;
+use super::half_precision::{HalfPrecisionMoves, in_half_precision};
 use super::task::empty_rows;
+use super::task::standing_for;
+
+/// Judges submissions to one exercise; the computations with mistakes are made once.
+pub struct Examiner {
+    pub(super) candidates: Candidates,
+    pub(super) tolerance: Tolerance,
+    /// The rounding errors of half precision, by type and nodes.
+    pub(super) moves: Memo<(&'static str, Vec<String>), Option<HalfPrecisionMoves>, 100>,
+    /// The mistakes that earlier submissions cannot show, by their digits; they do not depend on the numbers.
+    pub(super) unseen: Memo<Digits, UnseenMistakes, 1000>,
+}
+
+impl Examiner {
+    /// The exercise.
+    pub fn task(&self) -> &Task {
+        &self.candidates.task
+    }
+}
+
+/// The mistakes that cannot be seen in some parts.
+#[derive(Clone)]
+pub(super) struct UnseenMistakes {
+    /// Mistakes that change neither these parts nor the result in any way of making them.
+    pub undetectable: Vec<&'static Mistake>,
+    /// Mistakes whose changes of these parts are smaller than the student's digits.
+    pub too_coarse: Vec<&'static Mistake>,
+}
+
+/// For each part its nodes, its decimals, and the bits of its roundoff.
+pub(super) type Digits = Vec<(Vec<String>, Option<usize>, u64)>;
 
 /// The state of the walk: the answers judged so far, and what they say about later ones.
 pub(super) struct Walk<'a> {
-    pub(super) exercise: &'a Exercise,
+    pub(super) examiner: &'a Examiner,
     /// The student's own nodes so far.
     own: BTreeMap<String, Given>,
     /// Scores of the student's that are wrong in an unknown way, and may be meant as any of these steps.
@@ -33,13 +65,13 @@ pub(super) struct Walk<'a> {
     /// Whether pairs of mistakes were tried wherever they were looked for.
     pub pairs_tried: bool,
     /// The computations with the mistakes that earlier nodes show.
-    pub(super) mistaken: Vec<Candidate>,
+    pub(super) mistaken: Vec<Arc<Computation>>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(exercise: &'a Exercise) -> Walk<'a> {
+    pub(super) fn new(examiner: &'a Examiner) -> Walk<'a> {
         Walk {
-            exercise,
+            examiner,
             own: BTreeMap::new(),
             unread: Vec::new(),
             broken: false,
@@ -51,23 +83,16 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The exercise.
+    pub(super) fn task(&self) -> &'a Task {
+        self.examiner.task()
+    }
+
     /// Judges a part; those before it have been judged.
     pub(super) fn judge(&mut self, part: &Part<'a>, earlier: &[Part<'a>]) -> JudgedNode {
-        let mut judged = JudgedNode {
-            name: part.answer.name.clone(),
-            verdict: self.compared(part, self.exercise.task.right(), false),
-            mistakes: Vec::new(),
-            read_as: None,
-            resembles: None,
-            clues: Vec::new(),
-            evidence: Vec::new(),
-            may_be_chance: false,
-            half: None,
-            too_few_digits: false,
-        };
-        if let Some(verdict) = self.in_half_precision(part, &judged.verdict) {
-            judged.verdict = verdict;
-        }
+        let verdict = self.compared(part, self.task().right(), false);
+        let verdict = self.in_half_precision(part, &verdict).unwrap_or(verdict);
+        let mut judged = JudgedNode::new(&part.answer.name, verdict);
         if let Verdict::Right(distance) = &judged.verdict {
             let by_hand = distance.difference.rounded_by_hand(part.answer);
             judged.half = HalfPrecision::of(part.answer).filter(|_| !by_hand);
@@ -93,18 +118,13 @@ impl<'a> Walk<'a> {
     fn judge_own(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut JudgedNode) {
         // The same mistake in another head, or further on, is not reported again.
         let is_mistaken = |reading: &Part<'a>| {
-            self.mistaken.iter().any(|candidate| self.fits_candidate(reading, candidate))
+            self.mistaken.iter().any(|computation| self.fits_mistaken(reading, computation))
         };
-        let again = is_mistaken(part);
-        let own = self.own_tasks();
+        let mut own = self.own_tasks();
         let follows = |task: &Task| self.fits(part, task.right()) || self.fits_unguarded(part, task);
-        if again || own.iter().any(follows) {
-            judged.verdict = Verdict::Follows;
-            return;
-        }
         // Scores of another head are the same later step as those before. They are still what further steps are computed from.
-        let right = self.exercise.task.right();
-        if self.reads_scores && readings(part, right)[1..].iter().any(is_mistaken) {
+        let is_later = || readings(part, self.task().right())[1..].iter().any(is_mistaken);
+        if is_mistaken(part) || own.iter().any(follows) || (self.reads_scores && is_later()) {
             judged.verdict = Verdict::Follows;
             return;
         }
@@ -114,27 +134,27 @@ impl<'a> Walk<'a> {
                 return;
             }
         }
-        judged.verdict = match own.first() {
-            Some(task) if !self.broken => self.compared(part, task.right(), false),
-            _ => Verdict::Unjudged,
-        };
-        if let (false, Verdict::Wrong(_), Some(task)) = (self.broken, &judged.verdict, own.first()) {
+        judged.verdict = Verdict::Unjudged;
+        if self.broken || own.is_empty() {
+            return;
+        }
+        let task = own.swap_remove(0);
+        judged.verdict = self.compared(part, task.right(), false);
+        if matches!(judged.verdict, Verdict::Wrong(_)) {
             let candidates = Candidates::once_for(task, part);
-            let search = self.search(part, task, &candidates, &[]);
-            let mut found = search.singles();
-            if found.named.is_empty() {
-                found = found.or(search.general());
-            }
+            let readings = std::slice::from_ref(part);
+            let search = self.search(&candidates, readings, &[]);
+            let found = search.singles();
+            let found = if found.named.is_empty() { found.or(|| search.general()) } else { found };
             judged.evidence =
-                evidence(part, task.right(), found.candidates.first(), &self.exercise.tolerance);
+                evidence(part, search.task().right(), found.named.first(), &self.examiner.tolerance);
             self.take(part, found, judged);
         }
     }
 
     /// The exercise from the student's own nodes, under every reading of scores that are wrong in an unknown way.
     fn own_tasks(&self) -> Vec<Task> {
-        let task = &self.exercise.task;
-        let mut all = vec![task.given_instead(self.own.clone())];
+        let mut all = vec![self.task().given_instead(self.own.clone())];
         let readings = self.unread.iter().map(Vec::len).max().unwrap_or(0);
         for reading in 1..readings {
             let renamed = |name: &String| {
@@ -143,7 +163,7 @@ impl<'a> Walk<'a> {
             };
             let own =
                 self.own.iter().map(|(name, given)| (renamed(name).unwrap_or(name).clone(), given.clone()));
-            all.push(task.given_instead(own.collect()));
+            all.push(self.task().given_instead(own.collect()));
         }
         all
     }
@@ -160,7 +180,7 @@ impl<'a> Walk<'a> {
             let read = judged.read_as.as_deref().and_then(Step::parse).map(of_head);
             let node = read.as_ref().unwrap_or(node);
             let matrix = if self.turned { matrix.transposed() } else { (*matrix).clone() };
-            let shape = standing_for(self.exercise.task.right(), node).map(Matrix::shape);
+            let shape = standing_for(self.task().right(), node).map(Matrix::shape);
             if shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
                 self.own.insert(node.clone(), Given::new(matrix, Origin::User("the student".into())));
             } else {
@@ -176,21 +196,23 @@ impl<'a> Walk<'a> {
     }
 
     /// The same of a computation with mistakes in it, in which one node may stand for another.
-    fn fits_candidate(&self, part: &Part<'_>, candidate: &Candidate) -> bool {
+    fn fits_mistaken(&self, part: &Part<'_>, computation: &Computation) -> bool {
         part.matrices.iter().all(|(node, yours)| {
-            let fits = |expected: &Matrix| {
-                let allowed = CellTolerance::between(part.answer, expected, &self.exercise.tolerance);
-                residual(yours, expected, allowed).is_some()
-            };
-            let upright = candidate.upright(node);
+            let fits = |expected: &Matrix| residual(yours, expected, self.allowed(part, expected)).is_some();
+            let upright = computation.upright(node);
             upright.is_some_and(|matrix| fits(matrix) || (self.turned && fits(&matrix.transposed())))
         })
+    }
+
+    /// The tolerance of a part beside these numbers.
+    fn allowed(&self, part: &Part<'_>, expected: &Matrix) -> CellTolerance {
+        CellTolerance::between(part.answer, expected, &self.examiner.tolerance)
     }
 
     /// Whether a part follows as NumPy and PyTorch compute it, where the student's own nodes leave rows with nothing to
     /// attend to that have something in the right answer.
     fn fits_unguarded(&self, part: &Part<'_>, own: &Task) -> bool {
-        let emptied = empty_rows(own.right()) > self.exercise.task.facts().empty_rows;
+        let emptied = empty_rows(own.right()) > self.task().facts().empty_rows;
         emptied && self.fits(part, &own.with([&Change::setting("guarded", false)]))
     }
 
@@ -212,7 +234,7 @@ impl<'a> Walk<'a> {
     }
 
     fn difference(&self, part: &Part<'_>, yours: &Matrix, expected: &Matrix) -> Option<Difference> {
-        let usual = CellTolerance::between(part.answer, expected, &self.exercise.tolerance);
+        let usual = self.allowed(part, expected);
         let beside = |allowed: CellTolerance| difference(yours, expected, |_, right| allowed.around(right));
         let difference = beside(usual)?;
         if difference.fits() {
@@ -225,49 +247,35 @@ impl<'a> Walk<'a> {
 
     /// The other right way that gives these numbers.
     fn another_form(&self, part: &Part<'_>) -> Option<&'static EquivalentForm> {
-        let right = self.exercise.task.right();
+        let right = self.task().right();
         FORMS.iter().find(|form| {
             form.takes(part.matrices.len(), part.expected)
                 && part.matrices.iter().all(|(node, matrix)| {
                     let expected = form.matrix(right, node, matrix);
-                    expected
-                        .and_then(|expected| self.difference(part, matrix, &expected))
-                        .is_some_and(|difference| difference.fits())
+                    let difference = expected.and_then(|expected| self.difference(part, matrix, &expected));
+                    difference.is_some_and(|difference| difference.fits())
                 })
         })
     }
-}
 
-// The exercise by which every submission is judged.
+    // Verdicts on numbers in half precision.
 
-/// An exercise with its mistakes and tolerance.
-pub(super) struct Exercise {
-    pub task: Task,
-    pub candidates: Candidates,
-    pub tolerance: Tolerance,
-    /// The rounding errors of half precision in it.
-    pub moves: MovesCache,
-}
-
-// Verdicts on numbers in half precision.
-
-impl Walk<'_> {
     /// Another verdict where the numbers are stored in half precision and no tolerance is given: right within the rounding
     /// that this type causes in this exercise, and only close where the usual tolerance allows more.
-    pub(super) fn in_half_precision(&self, part: &Part<'_>, verdict: &Verdict) -> Option<Verdict> {
-        let Exercise { task, tolerance, moves, .. } = self.exercise;
-        let by_hand = |usual: &Distance| usual.difference.rounded_by_hand(part.answer);
-        if *tolerance != Tolerance::default() || matches!(verdict, Verdict::Right(usual) if by_hand(usual)) {
-            return None;
-        }
-        let moves = match verdict {
-            Verdict::Right(_) | Verdict::Wrong(_) => moves.of(task, part)?,
+    fn in_half_precision(&self, part: &Part<'_>, verdict: &Verdict) -> Option<Verdict> {
+        let (task, Examiner { tolerance, moves, .. }) = (self.task(), self.examiner);
+        let half = HalfPrecision::of(part.answer).filter(|_| *tolerance == Tolerance::default())?;
+        match verdict {
+            Verdict::Right(usual) if usual.difference.rounded_by_hand(part.answer) => return None,
+            Verdict::Right(_) | Verdict::Wrong(_) => {}
             _ => return None,
-        };
+        }
+        let nodes = part.matrices.iter().map(|(node, _)| node.clone()).collect();
+        let moves = moves.get((half.name, nodes), || half.moves(task, part))?;
         match (moves.compared(task, part)?, verdict) {
             (Verdict::Wrong(distance), Verdict::Right(_)) => {
                 let beyond = moves.furthest_beyond(task, part)?;
-                Some(Verdict::Close(CloseNumbers { distance, beyond, half: moves.half }))
+                Some(Verdict::Close(CloseNumbers { distance, beyond, half }))
             }
             (right @ Verdict::Right(_), _) => Some(right),
             _ => None,
@@ -275,19 +283,19 @@ impl Walk<'_> {
     }
 
     /// Right where another type stores numbers of half precision, and that explains what they are off by.
-    pub(super) fn stored_elsewhere(
+    fn stored_elsewhere(
         &self,
         part: &Part<'_>,
         verdict: &Verdict,
     ) -> Option<(Verdict, &'static HalfPrecision)> {
         /// Fewer decimals are what somebody rounded by hand, and not what a type keeps.
         const LEAST_DECIMALS: usize = 4;
-        let Exercise { task, tolerance, .. } = self.exercise;
         let is_typed = part.answer.decimals.is_some_and(|decimals| decimals < LEAST_DECIMALS);
-        if *tolerance != Tolerance::default() || is_typed || !matches!(verdict, Verdict::Wrong(_)) {
+        let has_tolerance = self.examiner.tolerance != Tolerance::default();
+        if has_tolerance || is_typed || !matches!(verdict, Verdict::Wrong(_)) {
             return None;
         }
-        let moves = in_half_precision(task, part.answer)?;
-        Some((moves.compared(task, part)?, moves.half))
+        let moves = in_half_precision(self.task(), part.answer)?;
+        Some((moves.compared(self.task(), part)?, moves.half))
     }
 }

@@ -18,10 +18,9 @@
 //! [`Change`]: crate::graph::recipes::Change
 //! [`Detour`]: crate::graph::detours::Detour
 
-pub(super) mod fitted;
+mod mistake;
 pub(super) mod numbers;
 mod operators;
-mod way;
 mod ways;
 
 use std::collections::BTreeMap;
@@ -32,47 +31,9 @@ use serde::Deserialize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::nearest;
 
-use super::Task;
+use mistake::{Record, Shared};
 
-use ways::{Shared, WayEntry};
-
-pub use way::Way;
-
-/// A mistake: a region of the choices of a recipe, and sentences about it.
-#[derive(Debug)]
-pub struct Mistake {
-    /// Its name on the command line and in JSON.
-    pub id: &'static str,
-    /// Its likelihood.
-    pub likelihood: Likelihood,
-    /// The mistake as one sentence to the student.
-    pub slip: &'static str,
-    /// Why it is wrong.
-    pub why: &'static str,
-    /// The fix, in one line.
-    pub fix: &'static str,
-    /// The symptom in the numbers.
-    pub symptom: &'static str,
-    /// The demo that shows the correct step; none where there is no such demo.
-    pub demo: Option<&'static str>,
-    /// The condition of all ways.
-    condition: Option<String>,
-    /// The ways to make it; what is solved for, not tried, has none.
-    entries: Vec<WayEntry>,
-    shared: Arc<Shared>,
-}
-
-/// The likelihood of a mistake: equally good fits are named in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Likelihood {
-    /// Every class makes it: it is also looked for together with others, and named where an exercise cannot show it.
-    Classic,
-    /// It is made now and then.
-    Common,
-    /// It is made seldom.
-    Rare,
-}
+pub use mistake::{Likelihood, Mistake, Slip, Way};
 
 /// A step of attention, and the mistakes that are made in it.
 #[derive(Debug)]
@@ -94,18 +55,16 @@ pub static GROUPS: LazyLock<Vec<Group>> = LazyLock::new(|| {
 /// If the file is not as its head says.
 fn groups(file: &str, text: &'static str) -> Result<Vec<Group>> {
     let read = basic_toml::from_str(text);
-    let FileEntry { mistake, texts, list } =
+    let File { mistake, texts, list } =
         read.map_err(|error| Error::new(error.to_string()).in_source(file))?;
     let shared = Arc::new(Shared { file: file.to_string(), texts, lists: list });
     let mut groups: Vec<Group> = Vec::new();
-    for entry in mistake {
-        let MistakeEntry { group, id, likelihood, slip, why, fix, symptom, demo, condition, ways } = entry;
-        if groups.last().is_none_or(|last| last.title != group) {
-            groups.push(Group { title: group, mistakes: Vec::new() });
+    for mistake in mistake {
+        let mistake = Mistake { shared: shared.clone(), ..mistake };
+        match groups.last_mut().filter(|last| last.title == mistake.group) {
+            Some(last) => last.mistakes.push(mistake),
+            None => groups.push(Group { title: mistake.group, mistakes: vec![mistake] }),
         }
-        let (entries, shared) = (ways, shared.clone());
-        let mistake = Mistake { id, likelihood, slip, why, fix, symptom, demo, condition, entries, shared };
-        groups.last_mut().expect("one was pushed").mistakes.push(mistake);
     }
     Ok(groups)
 }
@@ -113,50 +72,16 @@ fn groups(file: &str, text: &'static str) -> Result<Vec<Group>> {
 /// The data file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-struct FileEntry {
-    mistake: Vec<MistakeEntry>,
+struct File {
+    mistake: Vec<Mistake>,
     #[serde(default)]
     texts: BTreeMap<String, String>,
     #[serde(default)]
-    list: BTreeMap<String, Vec<BTreeMap<String, serde_json::Value>>>,
-}
-
-/// A mistake as the data file has it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MistakeEntry {
-    group: &'static str,
-    id: &'static str,
-    likelihood: Likelihood,
-    slip: &'static str,
-    why: &'static str,
-    fix: &'static str,
-    symptom: &'static str,
-    demo: Option<&'static str>,
-    #[serde(rename = "if")]
-    condition: Option<String>,
-    #[serde(default)]
-    ways: Vec<WayEntry>,
+    list: BTreeMap<String, Vec<Record>>,
 }
 
 /// The detail of rounding to no decimals at all.
 pub(super) const TO_WHOLE_NUMBERS: &str = "to whole numbers";
-
-impl Mistake {
-    /// The ways to make it in an exercise; none where it cannot be made.
-    ///
-    /// # Errors
-    /// If its entry in the data file cannot be read: the file, the entry, and what is wrong in it.
-    pub fn ways(&self, task: &Task) -> Result<Vec<Way>> {
-        let Mistake { id, condition, entries, shared, .. } = self;
-        ways::ways((shared, id), condition.as_deref(), entries, task)
-    }
-
-    /// Whether it is a class for everything that can be done at one step, found where no mistake with a name of its own fits.
-    pub fn is_class(&self) -> bool {
-        self.id.ends_with("-altered")
-    }
-}
 
 /// All mistakes, in the order of the steps in which they are made.
 pub fn catalogue() -> impl Iterator<Item = &'static Mistake> {
@@ -178,8 +103,17 @@ pub fn find(id: &str) -> Result<&'static Mistake> {
     })
 }
 
+impl Slip {
+    /// A mistake of the catalogue that was solved for, not tried, with a detail that tells how it was made.
+    pub(in crate::diagnose) fn solved(id: &str, detail: impl Into<String>) -> Slip {
+        let mistake = find(id).expect("tests make each mistake that is solved for");
+        Slip { mistake, detail: Some(detail.into()), said: None, fix: None }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::Task;
     use super::*;
     use crate::graph::recipes::{AttendInputs, Recipe};
     use crate::matrix::Matrix;
@@ -208,7 +142,7 @@ mod tests {
             let text =
                 format!("[[mistake]]\ngroup = \"G\"\nid = \"own\"\nlikelihood = \"rare\"\n{sentences}{ways}");
             let error = groups("own.toml", text.leak())
-                .and_then(|groups| groups[0].mistakes[0].ways(&task))
+                .and_then(|groups| groups.leak()[0].mistakes[0].ways(&task))
                 .expect_err(ways);
             format!("{error:?}")
         };

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::diagnose::Task;
 use crate::error::{Error, Result};
 use crate::graph::recipes::{Alter, Alteration, Change, Recipe, Site};
 use crate::language::{At, Values, change, expression};
 
-use super::way::Way;
+use super::mistake::{Mistake, Slip, Way};
+use crate::diagnose::Task;
 
 /// The tables of the data file, whose head says what they have.
 #[derive(Debug, Deserialize)]
@@ -83,7 +83,7 @@ struct Place {
 }
 
 /// An operator on numbers, and its sentence: “The first row of the queries was set to 0.”
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Operator {
     alter: Alter,
     /// The part that is altered, and whether it is a plural; none where it is all of the numbers.
@@ -94,61 +94,44 @@ struct Operator {
     cause: String,
 }
 
-/// The sites, each with its operators, and the factors of all of them.
-struct Sites {
-    places: Vec<(Place, Vec<Operator>)>,
-    factors: Vec<Factor>,
+/// The tables, and the operators that are the same at every site: those before and after the ones with another matrix.
+struct Operators {
+    tables: Tables,
+    before: Vec<Operator>,
+    after: Vec<Operator>,
 }
 
-/// The sites of the data file.
-static SITES: LazyLock<Sites> = LazyLock::new(|| {
+/// The operators of the data file; each is read once.
+static OPERATORS: LazyLock<Operators> = LazyLock::new(|| {
     let text = include_str!("../../../data/operators.toml");
     let tables: Tables = basic_toml::from_str(text).expect("a test reads the file");
-    let Tables { function, axis, norm, moves, pattern, other, projection, itself, factor, place } = tables;
-    let read = |entries: &[Entry], words: &[(&str, &str)]| -> Vec<Operator> {
-        entries.iter().map(|entry| entry.read(words).expect("a test reads the file")).collect()
-    };
+    let read =
+        |entries: &[Entry], words: &[(&str, &str)]| read(entries, words).expect("a test reads the file");
     let along = |axis: &Axis, entries: &[Entry]| {
         let Axis { axis, row, rows, each, across } = axis;
         let words =
             [("{axis}", axis), ("{row}", row), ("{rows}", rows), ("{each}", each), ("{across}", across)];
         read(entries, &words.map(|(name, word)| (name, &**word)))
     };
-    let of_place = |place: Place| {
-        let mut operators = read(&function, &[]);
-        operators.extend(axis.iter().flat_map(|axis| along(axis, &norm)));
-        // The whole matrix has no order.
-        operators.extend(axis[..2].iter().flat_map(|axis| along(axis, &moves)));
-        operators.extend(read(&pattern, &[]));
-        for name in &place.others {
-            let said = match name.as_str() {
-                "S" => "the scores",
-                "S_scaled" => "the scaled scores",
-                name => name,
-            };
-            let again = if *name == place.own { " once more" } else { "" };
-            let is_projection = name.starts_with("W_") && place.id != "projections-altered";
-            let words = [("{name}", &**name), ("{other}", said), ("{again}", again)];
-            operators.extend(read(if is_projection { &projection } else { &other }, &words));
-        }
-        operators.extend(read(&itself, &[]));
-        (place, operators)
-    };
-    Sites { places: place.into_iter().map(of_place).collect(), factors: factor }
+    let Tables { function, axis, norm, moves, pattern, itself, .. } = &tables;
+    let mut before = read(function, &[]);
+    before.extend(axis.iter().flat_map(|axis| along(axis, norm)));
+    // The whole matrix has no order.
+    before.extend(axis[..2].iter().flat_map(|axis| along(axis, moves)));
+    before.extend(read(pattern, &[]));
+    let after = read(itself, &[]);
+    Operators { tables, before, after }
 });
 
-impl Entry {
-    /// The operator, with these words in their places.
-    fn read(&self, words: &[(&str, &str)]) -> Result<Operator> {
-        let put =
-            |text: &str| words.iter().fold(text.to_string(), |text, (name, word)| text.replace(name, word));
-        Ok(Operator {
-            alter: alter(&put(&self.alter))?,
-            part: self.part.as_ref().map(|part| (put(part), self.plural)),
-            done: put(&self.done),
-            cause: self.cause.clone(),
-        })
-    }
+/// The operators, with these words in their places.
+fn read(entries: &[Entry], words: &[(&str, &str)]) -> Result<Vec<Operator>> {
+    let put = |text: &str| words.iter().fold(text.to_string(), |text, (name, word)| text.replace(name, word));
+    let one = |entry: &Entry| {
+        let part = entry.part.as_ref().map(|part| (put(part), entry.plural));
+        let (done, cause) = (put(&entry.done), entry.cause.clone());
+        Ok(Operator { alter: alter(&put(&entry.alter))?, part, done, cause })
+    };
+    entries.iter().map(one).collect()
 }
 
 /// The operation that a text does at `site`.
@@ -161,21 +144,22 @@ fn alter(text: &str) -> Result<Alter> {
 }
 
 /// The ways of one mistake: everything that can be done at its sites.
-pub(super) fn ways(id: &str, task: &Task) -> Result<Vec<Way>> {
-    let Sites { places, factors } = &*SITES;
+pub(super) fn ways(mistake: &'static Mistake, task: &Task) -> Result<Vec<Way>> {
+    let Operators { tables, before, after } = &*OPERATORS;
     let names = |name: &str| task.named(name);
     let values = Values { file: "", names: &names };
     let mut ways = Vec::new();
-    for (place, operators) in places.iter().filter(|(place, _)| place.id == id) {
+    for place in tables.place.iter().filter(|place| place.id == mistake.id) {
         if let Some(condition) = &place.condition
             && !values.holds(&expression("", condition, At::default())?)?
         {
             continue;
         }
-        ways.extend(operators.iter().map(|operator| place.way(operator)));
+        let others = place.with_others(tables)?;
+        ways.extend(before.iter().chain(&others).chain(after).map(|operator| place.way(mistake, operator)));
         // What multiplies all scores, weights, values or results is solved for.
         let mut known = vec![1.0];
-        for Factor { number, name } in factors.iter().filter(|_| place.factors) {
+        for Factor { number, name } in tables.factor.iter().filter(|_| place.factors) {
             let number = values.number(&expression("", number, At::default())?)?;
             if known.iter().any(|known: &f64| (known - number).abs() < 1e-9) {
                 continue;
@@ -183,7 +167,8 @@ pub(super) fn ways(id: &str, task: &Task) -> Result<Vec<Way>> {
             known.push(number);
             for (factor, how) in [(number, "multiplied by"), (1.0 / number, "divided by")] {
                 let (done, cause) = (format!("{how} {name}"), "leave out the factor".to_string());
-                ways.push(place.way(&Operator { alter: Alter::Times(factor), part: None, done, cause }));
+                let operator = Operator { alter: Alter::Times(factor), part: None, done, cause };
+                ways.push(place.way(mistake, &operator));
             }
         }
     }
@@ -191,10 +176,29 @@ pub(super) fn ways(id: &str, task: &Task) -> Result<Vec<Way>> {
 }
 
 impl Place {
-    fn way(&self, operator: &Operator) -> Way {
+    /// The operators that combine it with other matrices.
+    fn with_others(&self, tables: &Tables) -> Result<Vec<Operator>> {
+        let mut operators = Vec::new();
+        for name in &self.others {
+            let said = match name.as_str() {
+                "S" => "the scores",
+                "S_scaled" => "the scaled scores",
+                name => name,
+            };
+            let again = if *name == self.own { " once more" } else { "" };
+            let is_projection = name.starts_with("W_") && self.id != "projections-altered";
+            let words = [("{name}", &**name), ("{other}", said), ("{again}", again)];
+            operators.extend(read(if is_projection { &tables.projection } else { &tables.other }, &words)?);
+        }
+        Ok(operators)
+    }
+
+    fn way(&self, mistake: &'static Mistake, operator: &Operator) -> Way {
         let Operator { alter, part, cause, .. } = operator;
         let Place { site: stage, noun, when, note, .. } = self;
-        let done = self.done(operator);
+        let is_plural = part.as_ref().map_or(self.plural, |(_, is_plural)| *is_plural);
+        let done = operator.done.replace("{their}", if is_plural { "their" } else { "its" });
+        let done = if is_plural { done } else { done.replace("themselves", "itself") };
         let brief = done.trim_end_matches(',');
         // “first row set to 0, after the scale”
         let what = match part {
@@ -203,7 +207,7 @@ impl Place {
         };
         // “The first row of the queries was set to 0 before the scores were computed.”
         let subject = part.as_ref().map_or_else(|| noun.clone(), |(part, _)| format!("{part} of {noun}"));
-        let verb = if self.is_plural(operator) { "were" } else { "was" };
+        let verb = if is_plural { "were" } else { "was" };
         let rest = if when.is_empty() { brief.to_string() } else { format!("{done} {when}") };
         let sentence = format!("{subject} {verb} {rest}.");
         let (first, rest) = sentence.split_at(1);
@@ -212,25 +216,13 @@ impl Place {
             Site::Result => "Hand in the result as it is".to_string(),
             _ => format!("Use {noun} as {}", if self.plural { "they are" } else { "it is" }),
         };
-        Way {
-            changes: vec![Change::Alteration(Alteration { stage: *stage, alter: *alter })],
+        let slip = Slip {
+            mistake,
             detail: Some(if note.is_empty() { what } else { format!("{what}, {note}") }),
-            slip: Some(format!("{}{rest}", first.to_uppercase())),
+            said: Some(format!("{}{rest}", first.to_uppercase())),
             fix: Some(format!("{as_is}: {cause}.")),
-            alone: true,
-            rare: false,
-            general: true,
-        }
-    }
-
-    fn is_plural(&self, operator: &Operator) -> bool {
-        operator.part.as_ref().map_or(self.plural, |(_, is_plural)| *is_plural)
-    }
-
-    /// The clause of an operator, with “their” or “its” and “themselves” or “itself”.
-    fn done(&self, operator: &Operator) -> String {
-        let is_plural = self.is_plural(operator);
-        let done = operator.done.replace("{their}", if is_plural { "their" } else { "its" });
-        if is_plural { done } else { done.replace("themselves", "itself") }
+        };
+        let changes = vec![Change::Alteration(Alteration { stage: *stage, alter: *alter })];
+        Way { slip, changes, alone: true, rare: false, general: true }
     }
 }

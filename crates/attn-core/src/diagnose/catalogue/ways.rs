@@ -1,62 +1,15 @@
 //! The ways to make a mistake, from their entries in the data file to the changes of one exercise.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::diagnose::Task;
 use crate::error::{Error, Result};
+use crate::graph::recipes::Change;
 use crate::language::{At, Lookup, Values, change, expression};
 
+use super::mistake::{Each, Mistake, Slip, Way, WayEntry};
+use super::numbers::coincidence;
 use super::operators;
-use super::way::Way;
-
-/// A way, or several alike, as the data file has them.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct WayEntry {
-    /// The changes, with `;` between them.
-    change: String,
-    /// The condition.
-    #[serde(rename = "if")]
-    condition: Option<String>,
-    /// What it is repeated for.
-    #[serde(rename = "for")]
-    each: Vec<Each>,
-    detail: String,
-    slip: String,
-    fix: String,
-    rare: bool,
-    /// The condition on which it changes anything without another mistake; none where it always does.
-    alone: Option<String>,
-    /// The name of a function that makes the ways: `operators`.
-    generator: Option<String>,
-}
-
-/// What a way is repeated for.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Each {
-    /// `n in 1..4`, or the name of a list of the file.
-    Named(String),
-    /// Each of these.
-    Listed(Vec<Record>),
-}
-
-/// Names, and their values: a text may have `{…}` in it, and one that begins with `=` is an expression.
-type Record = BTreeMap<String, Value>;
-
-/// What the entries of a file share.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    /// The name of the file.
-    pub file: String,
-    /// Texts with a name.
-    pub texts: BTreeMap<String, String>,
-    /// Lists with a name, to repeat a way for.
-    pub lists: BTreeMap<String, Vec<Record>>,
-}
 
 /// The names that may stand in the values of changes, where other names are words.
 const QUANTITIES: [&str; 7] = ["T", "N", "H", "G", "d_k", "d_v", "d_model"];
@@ -65,38 +18,35 @@ const QUANTITIES: [&str; 7] = ["T", "N", "H", "G", "d_k", "d_v", "d_model"];
 const HERE: At = At { line: 1, column: 1 };
 
 /// Reads the ways of a mistake in an exercise.
-pub(super) struct Reader<'a> {
-    shared: &'a Shared,
+struct Reader<'a> {
+    mistake: &'static Mistake,
     task: &'a Task,
     /// The file, the mistake and the way, for errors.
     place: String,
 }
 
-/// All ways to make a mistake of a file in an exercise, in order, if the condition of all holds.
-///
-/// # Errors
-/// If an entry cannot be read: the file, the mistake, the way, and what is wrong in it.
-pub(super) fn ways(
-    (shared, id): (&Shared, &str),
-    condition: Option<&str>,
-    entries: &[WayEntry],
-    task: &Task,
-) -> Result<Vec<Way>> {
-    let of_all = Reader { shared, task, place: format!("{}: `{id}`", shared.file) };
-    if !of_all.holds(condition, &Map::new())? {
-        return Ok(Vec::new());
+impl Mistake {
+    /// The ways to make it in an exercise; none where it cannot be made.
+    ///
+    /// # Errors
+    /// If its entry in the data file cannot be read: the file, the entry, and what is wrong in it.
+    pub fn ways(&'static self, task: &Task) -> Result<Vec<Way>> {
+        let of_all = Reader { mistake: self, task, place: format!("{}: `{}`", self.shared.file, self.id) };
+        if !of_all.holds(self.condition.as_deref(), &Map::new())? {
+            return Ok(Vec::new());
+        }
+        let mut ways = Vec::new();
+        for (number, entry) in self.entries.iter().enumerate() {
+            let reader = Reader { place: format!("{}, way {}", of_all.place, number + 1), ..of_all };
+            let more = match entry.generator.as_deref() {
+                None => reader.of_entry(entry),
+                Some("operators") => operators::ways(self, task),
+                Some(other) => Err(Error::new(format!("there is no generator `{other}`")).help("operators")),
+            };
+            ways.extend(more.map_err(|error| error.in_source(reader.place))?);
+        }
+        Ok(ways)
     }
-    let mut ways = Vec::new();
-    for (number, entry) in entries.iter().enumerate() {
-        let reader = Reader { shared, task, place: format!("{}, way {}", of_all.place, number + 1) };
-        let more = match entry.generator.as_deref() {
-            None => reader.of_entry(entry),
-            Some("operators") => operators::ways(id, task),
-            Some(other) => Err(Error::new(format!("there is no generator `{other}`")).help("operators")),
-        };
-        ways.extend(more.map_err(|error| error.in_source(reader.place))?);
-    }
-    Ok(ways)
 }
 
 impl Reader<'_> {
@@ -123,7 +73,7 @@ impl Reader<'_> {
     fn rounds(&self, each: &Each, round: Map<String, Value>) -> Result<Vec<Map<String, Value>>> {
         let records = match each {
             Each::Listed(records) => records,
-            Each::Named(name) => match self.shared.lists.get(name) {
+            Each::Named(name) => match self.mistake.shared.lists.get(name) {
                 Some(records) => records,
                 None if !name.contains(" in ") => {
                     let error = Error::new(format!("there is no list `{name}`"));
@@ -172,17 +122,26 @@ impl Reader<'_> {
         let changes = self.text(&entry.change, round)?;
         let changes = changes.split(';').map(str::trim).filter(|text| !text.is_empty());
         let changes = changes.map(|text| change(self.values(&quantities), text, HERE, self.task.recipe()));
+        let changes: Vec<Change> = changes.collect::<Result<_>>()?;
         let text =
             |text: &str| -> Result<_> { Ok(Some(self.text(text, round)?).filter(|text| !text.is_empty())) };
-        Ok(Way {
-            changes: changes.collect::<Result<_>>()?,
-            detail: text(&entry.detail)?,
-            slip: text(&entry.slip)?,
-            fix: text(&entry.fix)?,
-            alone: self.holds(entry.alone.as_deref(), round)?,
-            rare: entry.rare,
-            general: false,
-        })
+        let (detail, said, fix) = (text(&entry.detail)?, text(&entry.slip)?, text(&entry.fix)?);
+        let own = || said.as_deref().unwrap_or(self.mistake.slip);
+        let said = self.coincidence(&changes).map(|also| format!("{} {also}", own())).or(said.clone());
+        let slip = Slip { mistake: self.mistake, detail, said, fix };
+        let alone = self.holds(entry.alone.as_deref(), round)?;
+        Ok(Way { slip, changes, alone, rare: entry.rare, general: false })
+    }
+
+    /// What else the number is that a change divides the scores by.
+    fn coincidence(&self, changes: &[Change]) -> Option<String> {
+        let [change] = changes else { return None };
+        if !change.is_of("scale") {
+            return None;
+        }
+        let (mut recipe, facts) = (*self.task.recipe(), self.task.facts());
+        Change::put_all([change], &mut recipe);
+        coincidence(recipe.scale.factor(facts.d_k)?.value(), 2, self.task.recipe(), facts)
     }
 
     /// Whether a condition holds; where there is none, it does.
@@ -207,7 +166,7 @@ impl Reader<'_> {
 
     /// What a name stands for: in the file, in this round, or in the exercise.
     fn named(&self, name: &str, round: &Map<String, Value>) -> Option<Value> {
-        if let Some(text) = self.shared.texts.get(name) {
+        if let Some(text) = self.mistake.shared.texts.get(name) {
             return self.text(text, round).ok().map(Value::String);
         }
         round.get(name).cloned().or_else(|| self.task.named(name))

@@ -173,6 +173,14 @@ impl Pipeline<'_> {
     /// Records what comes before the heads: given matrices, projections, and on the fast path norms and rotations.
     pub fn start(&mut self, mut inputs: AttendInputs) -> Result<Start> {
         let mechanisms = inputs.take_mechanisms();
+        let biases = self.recipe.projection_biases;
+        for (role, is_added) in
+            [(Role::BQ, biases.q), (Role::BK, biases.k), (Role::BV, biases.v), (Role::BO, biases.o)]
+        {
+            if !is_added {
+                inputs.take(role);
+            }
+        }
         self.graph.take_instead(std::mem::take(&mut inputs.instead));
         let tokens = inputs.tokens.clone();
         let named = |given: Option<Given>| given.map(|given| named(given, tokens.as_ref()));

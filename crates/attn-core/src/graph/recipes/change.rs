@@ -119,11 +119,21 @@ impl Change {
     /// Puts changes into a recipe, one after the other. A setting that the recipe does not have, such as one of positions of another
     /// kind, changes nothing.
     pub fn put_all<'a>(changes: impl IntoIterator<Item = &'a Change>, recipe: &mut Recipe) {
+        let own = *recipe;
+        Change::put_into(|| tree(&own), changes, recipe);
+    }
+
+    /// The same where the serde form of the recipe is known.
+    pub fn put_into<'a>(
+        form: impl Fn() -> Value,
+        changes: impl IntoIterator<Item = &'a Change>,
+        recipe: &mut Recipe,
+    ) {
         let (mut open, mut pattern) = (None, false);
         for change in changes {
             match change {
                 Change::Settings(settings) => {
-                    let open = open.get_or_insert_with(|| tree(recipe));
+                    let open = open.get_or_insert_with(&form);
                     for Setting { path, value } in settings {
                         if let Ok((_, place)) = found(open, path) {
                             *place = value.clone();
@@ -221,8 +231,10 @@ fn found<'t>(recipe: &'t mut Value, path: &str) -> Result<(String, &'t mut Value
     let (mut spelled, mut place) = (String::new(), recipe);
     for name in path.split('.') {
         let fields = place.as_object();
-        let is_it = |key: &&String| **key == name || key.replace('-', "_") == name.replace('-', "_");
-        let Some(key) = fields.and_then(|fields| fields.keys().find(is_it)).cloned() else {
+        let own = || fields.filter(|fields| fields.contains_key(name)).map(|_| name.to_string());
+        let is_it = |key: &&String| key.replace('-', "_") == name.replace('-', "_");
+        let otherwise = || fields.and_then(|fields| fields.keys().find(is_it)).cloned();
+        let Some(key) = own().or_else(otherwise) else {
             let names: Vec<&str> =
                 fields.into_iter().flat_map(|fields| fields.keys().map(String::as_str)).collect();
             let error = match (&*spelled, fields) {

@@ -2,8 +2,7 @@
 
 use super::mistakes::{are_same_computation, demos, how_close, ids, number, size};
 use crate::diagnose::{
-    Answer, Clue, Distance, Evidence, HalfPrecision, JudgedNode, NamedMistake, Resemblance, Task, Verdict,
-    cause,
+    Answer, Distance, Evidence, HalfPrecision, JudgedNode, NamedMistake, Resemblance, Task, Verdict, cause,
 };
 use crate::error::Result;
 use crate::explain::{Depth, LongSums, explain};
@@ -150,7 +149,7 @@ pub(super) fn clues(node: &JudgedNode, task: &Task) -> Option<String> {
     if node.clues.is_empty() || node.resembles == Some(Resemblance::Zeros) {
         return None;
     }
-    let sentences: Vec<String> = node.clues.iter().map(Clue::sentence).chain(cause).collect();
+    let sentences: Vec<String> = node.clues.iter().map(|clue| clue.sentence.clone()).chain(cause).collect();
     Some(format!("What stands out: {}", sentences.join(" ")))
 }
 
@@ -172,7 +171,7 @@ pub(super) struct BothWays {
 /// # Errors
 /// If both computations together are too large to be held, or a cell is made of too many numbers to be written out.
 pub(super) fn both_ways(right: &Graph, wrong: &JudgedNode, named: &NamedMistake) -> Result<BothWays> {
-    let both = side_by_side(right.clone(), (*named.graph).clone().without_warnings(), SUFFIX)?;
+    let both = side_by_side(right.clone(), named.graph().clone().without_warnings(), SUFFIX)?;
     let place = match &wrong.verdict {
         Verdict::Wrong(distance) => Some((&distance.node, distance.difference.first)),
         _ => None,

@@ -44,7 +44,7 @@ pub(super) fn are_same_computation(several: &[NamedMistake]) -> bool {
         op => op.clone(),
     };
     let steps = |named: &NamedMistake| -> Vec<_> {
-        let nodes = named.graph.nodes();
+        let nodes = named.graph().nodes();
         nodes.map(|(_, node)| (node.name.clone(), op(&node.op), node.inputs.clone())).collect()
     };
     several.len() > 1

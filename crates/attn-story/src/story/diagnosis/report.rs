@@ -11,7 +11,7 @@ use crate::diagnose::{
 };
 use crate::graph::{self, Graph};
 use crate::story::{Step, StepItem, Story, Table};
-use crate::text::all_of;
+use crate::text::{all_of, uncapitalised};
 
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
 const MOST_EXPLAINED: usize = 6;
@@ -200,20 +200,9 @@ fn explanation(named: &NamedMistake, is_alone: bool) -> Vec<Step> {
             (true, _) => format!("[{}] ", mistake.id),
             (false, _) => format!("{} ", sentence(slip)),
         };
-        sentence_step(format!("{name}{} Symptom: {}", mistake.why, lower(mistake.symptom)))
+        sentence_step(format!("{name}{} Symptom: {}", mistake.why, uncapitalised(mistake.symptom)))
     };
     named.slips.iter().map(one).collect()
-}
-
-/// The sentence as a continuation; names such as `S` keep their letter.
-fn lower(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    match (letters.next(), letters.clone().next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => {
-            format!("{}{}", first.to_lowercase(), letters.as_str())
-        }
-        _ => sentence.to_string(),
-    }
 }
 
 // The first sentence of a report: the wrong node, its first wrong cell, and the mistake.
