@@ -22,7 +22,7 @@ use crate::story::Table;
 use crate::{input, memory};
 
 pub use attn_story::render::{
-    CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
+    CellLines, Charset, Derivation, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
     cell_lines_to, html, html_page, model_page, number_alone, numpy,
 };
 pub(crate) use json::page_program;

@@ -15,7 +15,7 @@ use crate::explain::SHOWN;
 use crate::explore::{Mode, Purpose, Source, State};
 use crate::graph::{CellId, Convention, Graph, Node, NodeId, Op, Origin, address_of};
 use crate::render::{
-    CellLines, Charset, Format, Screen, Style as TextStyle, Theme, cell_lines_to, wrapped_text,
+    CellLines, Charset, Derivation, Format, Screen, Style as TextStyle, Theme, cell_lines_to, wrapped_text,
 };
 use crate::story::{self, Digits, Story};
 use crate::terminal::Key;
@@ -539,7 +539,7 @@ impl Sentence {
                 _ => format!("{name} is never formed: this path does not compute it."),
             });
         };
-        let CellLines { address, step, symbol, lines, with, notes } =
+        let CellLines { address, step, symbol, derivation: Derivation { lines, with, notes } } =
             board.story.lines_of(state.cursor(), decimals, kept);
         // Of a matrix with changed numbers the others come from where they came from at the start.
         let step = state.origin_at_start(state.cursor()).map_or(step, ToString::to_string);
@@ -557,7 +557,7 @@ impl Sentence {
         let derived = (0..lines.len()).filter(is_told).map(|number| {
             let before = if number == 0 { format!("{symbol} ") } else { " ".repeat(indent) };
             let (sign, line) = &lines[number];
-            hanging(format!("{before}{sign} "), indent + HANGING, line)
+            hanging(format!("{before}{} ", sign.text()), indent + HANGING, line)
         });
         let indented = |text: &str| hanging(" ".repeat(indent), indent + HANGING, text);
         Sentence {

@@ -21,7 +21,7 @@ use crate::explore::{Event, Knob, Message, Mode, Setting, State, update};
 use crate::graph::recipes::{Recipe, Scale, Setting as RecipeSetting};
 use crate::graph::{CellId, Graph, NodeId, address_of};
 use crate::json_number;
-use crate::render::{CellLines, Page, Style, cell_lines_to, html, number_alone};
+use crate::render::{CellLines, Derivation, Page, Style, cell_lines_to, html, number_alone};
 use crate::story::Digits;
 
 pub use exercise::{CheckedNumbers, Exercise};
@@ -224,8 +224,8 @@ fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
 /// The cell under the cursor: its place, its number with every digit, and where that came from.
 fn cell(state: &State, page: &Page, style: &Style) -> Value {
     let at = state.cursor();
-    let CellLines { address, step, symbol, mut lines, with, notes, .. } =
-        cell_lines_to(&page.story, style, at, SHOWN);
+    let CellLines { address, step, symbol, derivation } = cell_lines_to(&page.story, style, at, SHOWN);
+    let Derivation { mut lines, with, notes } = derivation;
     let is_hidden = state.is_hidden();
     if is_hidden && lines.len() > 1 {
         // The result of a guess is not told.

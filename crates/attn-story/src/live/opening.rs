@@ -90,7 +90,7 @@ impl Opening {
     pub fn new(page: &Page, style: &Style, graph: Value) -> Result<Opening> {
         let Style { places, heat, convention, .. } = *style;
         let told = Told::of(page, convention);
-        let recipe = page.story.recipe.clone();
+        let recipe = page.story.recipe;
         let backward = BackwardForm::of(&page.story.graph);
         let opening = Opening { graph, recipe, backward, told, look: Look { places, heat, convention } };
         // As the page will read it: what cannot be written is found here.
@@ -168,7 +168,7 @@ impl Opening {
     pub(super) fn task(&self) -> Result<Task> {
         let graph = self.graph()?;
         let recipe = self.recipe.as_ref().ok_or_else(|| Error::new("this computation follows no recipe"))?;
-        let task = Task::new(recipe.clone(), inputs(&graph))?;
+        let task = Task::new(*recipe, inputs(&graph))?;
         match &self.backward {
             Some(form) => task.with_backward(form.pass(&graph)?),
             None => Ok(task),

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use serde::Serialize;
+
 use super::view::Viewer;
 use super::{Style, digits};
 use crate::elementary;
@@ -50,7 +52,7 @@ pub struct Operand {
 }
 
 /// A formula worked out, written in the marks of a format.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Derivation {
     /// The lines of the derivation: the formula in symbols, then in numbers step by step, then the value; each with the sign
     /// before it.
@@ -62,11 +64,13 @@ pub struct Derivation {
 }
 
 /// The sign before a line of a derivation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Sign {
     /// The line before gives exactly this line, to its last digit.
+    #[serde(rename = "=")]
     Equal,
     /// It does so only with the digits that are not shown.
+    #[serde(rename = "≈")]
     Rounded,
 }
 
@@ -407,12 +411,8 @@ pub struct CellLines {
     pub step: String,
     /// Its symbol: `a21`.
     pub symbol: String,
-    /// The lines of its derivation, each with `=` or `≈` before it; none for a number that is not derived.
-    pub lines: Vec<(&'static str, String)>,
-    /// A name for a part of the formula, its definition, and its value.
-    pub with: Option<(&'static str, String, String)>,
-    /// Remarks: why it is 0, which rounding shows.
-    pub notes: Vec<String>,
+    /// Its derivation; without lines for a number that is not derived.
+    pub derivation: Derivation,
 }
 
 /// The lines about a cell of the story's graph, in which long sums keep this many terms.
@@ -421,14 +421,11 @@ pub fn cell_lines_to(story: &Story, style: &Style, cell: CellId, kept: usize) ->
     let graph = &story.graph;
     let writer = ExplanationWriter::of_nothing(&viewer, Symbols::of(graph, style.convention));
     let derivation = derivation_to(&writer, cell, kept).map(|(_, derivation)| derivation);
-    let Derivation { lines, with, notes } = derivation.unwrap_or_default();
     CellLines {
         address: address_of(graph, cell),
         step: writer.equation(cell).right,
         symbol: writer.symbols.cell(cell),
-        lines: lines.into_iter().map(|(sign, line)| (sign.text(), line)).collect(),
-        with,
-        notes,
+        derivation: derivation.unwrap_or_default(),
     }
 }
 

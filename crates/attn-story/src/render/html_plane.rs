@@ -32,25 +32,18 @@ const ASIDE: f64 = 9.0;
 pub fn picture(drawing: &Drawing) -> String {
     let Some(bounds) = drawing.bounds() else { return String::new() };
     let frame = Frame::around(drawing, bounds);
-    let mut inside = frame.axes(&drawing.axes);
+    let mut covered = Labels::within([0.0, ABOVE - LINE, frame.width, frame.height]);
+    let mut inside = frame.axes(&drawing.axes, &mut covered);
     for (from, to) in &drawing.arrows {
-        inside.push_str(&frame.arrow(from, to));
+        inside.push_str(&frame.arrow(from, to, &mut covered));
     }
     let points = drawing.points.iter().map(|point| (point, true));
     let moved = drawing.named_ends().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
-    let mut covered = Labels::within([0.0, ABOVE - LINE, frame.width, frame.height]);
-    let mut cover = |areas: Vec<Area>, ground| areas.into_iter().for_each(|area| covered.cover(area, ground));
-    let (x, y) = frame.place(0.0, 0.0);
-    let across = [frame.before, y - 1.0, frame.width, y + 1.0];
-    cover(vec![across, [x - 1.0, ABOVE, x + 1.0, frame.height - BELOW]], Ground::Upwards);
-    cover(drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to)).collect(), Ground::Arrow);
-    cover(frame.letters(&drawing.axes), Ground::Mark);
-    let mark = |(spot, _): &(&Spot, bool)| {
+    for (spot, _) in &all {
         let (x, y) = frame.place(spot.x, spot.y);
-        [x - 4.0, y - 4.0, x + 4.0, y + 4.0]
-    };
-    cover(all.iter().map(mark).collect(), Ground::Mark);
+        covered.cover([x - 4.0, y - 4.0, x + 4.0, y + 4.0], Ground::Mark);
+    }
     let mut without_room = Vec::new();
     for (spot, is_point) in &all {
         let label = frame.label(spot, *is_point, &mut covered);
@@ -130,19 +123,20 @@ impl Frame {
         (self.before + (x - self.bounds.left) * self.scale, ABOVE + (self.bounds.top - y) * self.scale)
     }
 
-    /// Thin lines at round numbers, the numbers to the left and below, the axes through 0 and their names.
-    fn axes(&self, names: &[String; 2]) -> String {
+    /// Thin lines at round numbers, the numbers to the left and below, the axes through 0 and their names; all that a label would cover.
+    fn axes(&self, names: &[String; 2], covered: &mut Labels) -> String {
         let Bounds { left, right, bottom, top } = self.bounds;
         let (end, low) = (self.width - MARGIN, self.height - BELOW);
         let mut out = String::new();
         for (y, text) in self.ticks.within(bottom, top) {
-            let (_, at) = self.place(0.0, y);
+            let (begin, (_, at)) = (self.before - LETTER, self.place(0.0, y));
             out.push_str(&format!(
-                "<path class=\"grid\" d=\"M{:.1} {at:.1}H{end:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>\n",
+                "<path class=\"grid\" d=\"M{:.1} {at:.1}H{end:.1}\"/><text class=\"tick\" x=\"{begin:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>\n",
                 self.before,
-                self.before - LETTER,
                 at + 4.0
             ));
+            let wide = text.chars().count() as f64 * LETTER;
+            covered.cover([begin - wide, at - 6.0, begin, at + 5.0], Ground::Mark);
         }
         for (x, text) in self.ticks.within(left, right) {
             let (at, _) = self.place(x, 0.0);
@@ -150,6 +144,8 @@ impl Frame {
                 "<path class=\"grid\" d=\"M{at:.1} {ABOVE}V{low:.1}\"/><text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>\n",
                 low + 18.0
             ));
+            let half = text.chars().count() as f64 * LETTER / 2.0;
+            covered.cover([at - half, low + 6.0, at + half, low + 20.0], Ground::Mark);
         }
         let (x, y) = self.place(0.0, 0.0);
         let upwards = ABOVE - 12.0;
@@ -163,6 +159,11 @@ impl Frame {
             low + 18.0,
             escaped(&names[0])
         ));
+        covered.cover([self.before, y - 1.0, self.width, y + 1.0], Ground::Upwards);
+        covered.cover([x - 1.0, ABOVE, x + 1.0, low], Ground::Upwards);
+        let wide = |name: &str| (name.chars().count() + 2) as f64 * LETTER;
+        covered.cover([end - wide(&names[0]), low + 6.0, end, low + 22.0], Ground::Mark);
+        covered.cover([x, ABOVE - 26.0, x + 6.0 + wide(&names[1]), ABOVE - 9.0], Ground::Mark);
         out
     }
 
@@ -172,9 +173,16 @@ impl Frame {
         ((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y)).sqrt()
     }
 
-    fn arrow(&self, from: &Spot, to: &Spot) -> String {
+    /// An arrow; a label covers its pieces only where there is no other room.
+    fn arrow(&self, from: &Spot, to: &Spot, covered: &mut Labels) -> String {
         let ((x, y), (to_x, to_y)) = (self.place(from.x, from.y), self.place(to.x, to.y));
         let length = self.distance(from, to);
+        let pieces = (length / 4.0).ceil().max(1.0);
+        for piece in 0..=pieces as usize {
+            let share = piece as f64 / pieces;
+            let (x, y) = (x + share * (to_x - x), y + share * (to_y - y));
+            covered.cover([x - 1.0, y - 1.0, x + 1.0, y + 1.0], Ground::Arrow);
+        }
         if length < NEAR {
             return String::new();
         }
@@ -190,39 +198,6 @@ impl Frame {
             back_x - side_x,
             back_y - side_y
         )
-    }
-
-    /// The areas of the numbers and names of the axes.
-    fn letters(&self, names: &[String; 2]) -> Vec<Area> {
-        let Bounds { left, right, bottom, top } = self.bounds;
-        let wide = |name: &str| (name.chars().count() + 2) as f64 * LETTER;
-        let (end, begin) = (self.width - MARGIN, self.place(0.0, 0.0).0);
-        let low = self.height - BELOW;
-        let named = [
-            [end - wide(&names[0]), low + 6.0, end, low + 22.0],
-            [begin, ABOVE - 26.0, begin + 6.0 + wide(&names[1]), ABOVE - 9.0],
-        ];
-        let upwards = self.ticks.within(bottom, top).into_iter().map(|(up, text)| {
-            let (end, at) = (self.before - LETTER, self.place(0.0, up).1);
-            [end - text.chars().count() as f64 * LETTER, at - 6.0, end, at + 5.0]
-        });
-        let across = self.ticks.within(left, right).into_iter().map(|(across, text)| {
-            let (at, half) = (self.place(across, 0.0).0, text.chars().count() as f64 * LETTER / 2.0);
-            [at - half, low + 6.0, at + half, low + 20.0]
-        });
-        upwards.chain(across).chain(named).collect()
-    }
-
-    /// The areas of an arrow, piece by piece.
-    fn shaft(&self, from: &Spot, to: &Spot) -> Vec<Area> {
-        let ((x, y), (to_x, to_y)) = (self.place(from.x, from.y), self.place(to.x, to.y));
-        let pieces = (self.distance(from, to) / 4.0).ceil().max(1.0);
-        let piece = |number: usize| {
-            let share = number as f64 / pieces;
-            let (x, y) = (x + share * (to_x - x), y + share * (to_y - y));
-            [x - 1.0, y - 1.0, x + 1.0, y + 1.0]
-        };
-        (0..=pieces as usize).map(piece).collect()
     }
 
     /// The label of a point or of the end of an arrow, on the outer side if it can be: with its coordinates, or the word alone;

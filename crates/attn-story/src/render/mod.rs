@@ -14,7 +14,7 @@ pub mod style;
 pub mod view;
 
 pub use digits::number_alone;
-pub use explanation::{CellLines, cell_lines_to};
+pub use explanation::{CellLines, Derivation, cell_lines_to};
 pub use heat::{Heat, Theme};
 pub use html_heads::{ModelPage, PageToken, model_page};
 pub use html_page::base64;

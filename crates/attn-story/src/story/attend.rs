@@ -115,15 +115,14 @@ pub(super) fn told(node: &Node, heads: usize, projects: bool) -> Said {
     let mut facts = Facts::new(Some(stage), head);
     facts.add_op(node);
     let is_altered = node.step.is_none() && (node.name.ends_with("_altered") || node.name.contains("_part"));
-    let more = [
+    facts.add_those(&[
         ("never-formed", node.is_never_formed()),
         ("two-heads", heads == 2),
         ("several-heads", heads > 2),
         ("altered", is_altered),
         ("several", node.inputs.len() > 1),
         ("projects", projects),
-    ];
-    more.into_iter().filter(|(_, holds)| *holds).for_each(|(word, _)| facts.add(word, ""));
+    ]);
     facts.add("heads", heads.to_string());
     facts.said(&SENTENCES.attend)
 }

@@ -126,12 +126,10 @@ fn sentence(graph: &Graph, gradient: &Gradient) -> String {
     let mut facts = Facts::new(stage, head);
     let readers = || graph.nodes().map(|(_, node)| node).filter(|node| node.inputs.contains(&gradient.of));
     facts.op = readers().next().map_or("", |reader| reader.op.name());
-    if readers().any(|reader| reader.op == Op::NegativeLogSoftmax) {
-        facts.add("to-loss", "");
-    }
-    if stage.is_some_and(|stage| graph.at(stage.of_head(Some(1))).is_some()) {
-        facts.add("apart", "");
-    }
+    facts.add_those(&[
+        ("to-loss", readers().any(|reader| reader.op == Op::NegativeLogSoftmax)),
+        ("apart", stage.is_some_and(|stage| graph.at(stage.of_head(Some(1))).is_some())),
+    ]);
     facts.add("node", &node.name);
     facts.add("gradient", &graph[gradient.id].name);
     facts.add("dO", head.map_or_else(|| "dO".to_string(), |head| format!("dO_{head}")));

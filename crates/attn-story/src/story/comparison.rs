@@ -1,9 +1,9 @@
 //! The story of two computations side by side: the differences, step by step, and their sizes.
 
 use super::model::{Digits, Step, StepItem, Story};
-use super::sentence::in_sentence;
+use super::sentence::{Facts, SENTENCES, in_sentence};
 use crate::error::Result;
-use crate::graph::{Difference, Graph, GraphPair, Movement, Node, NodeId, Op, address_of, side_by_side};
+use crate::graph::{Difference, Graph, GraphPair, Movement, Node, NodeId, address_of, side_by_side};
 use crate::tensor::{Dtype, Tensor};
 
 /// The suffix of the nodes of the second computation.
@@ -159,49 +159,36 @@ impl DifferenceSteps<'_> {
     /// A sentence on the difference: one step, or neighbours of one side alone.
     fn sentence(&self, group: &[&Difference]) -> String {
         let names: Vec<&str> = group.iter().map(|difference| difference.name.as_str()).collect();
-        let (name, with) = (names.join(", "), self.with);
+        let mut facts = Facts::default();
+        facts.add("name", names.join(", "));
+        facts.add("with", self.with);
         let both =
             group.iter().find_map(|difference| Some((difference.base?, difference.other?, difference)));
-        let Some((base, other, difference)) = both else {
-            let of_base = group.iter().all(|difference| difference.base.is_some());
-            let what = match (of_base, group.len()) {
-                (true, 1) => "no such step",
-                (true, _) => "no such steps",
-                (false, 1) => "an additional step",
-                (false, _) => "additional steps",
-            };
-            return format!("{name}: {what} with {with}.");
-        };
-        let (base, other) = (&self.graph()[base], &self.graph()[other]);
-        let never_formed = [base, other].map(Node::is_never_formed);
-        match [&base.op, &other.op].map(Op::is_given) {
-            _ if never_formed == [true, true] => {
-                format!("{name}: never formed, neither here nor with {with}.")
+        if let Some((base, other, difference)) = both {
+            let nodes = [&self.graph()[base], &self.graph()[other]];
+            let [base, other] = nodes;
+            facts.add_those(&[
+                ("never-formed-here", base.is_never_formed()),
+                ("never-formed-there", other.is_never_formed()),
+                ("other-shape", base.shape() != other.shape()),
+                ("given-here", base.op.is_given()),
+                ("given-there", other.op.is_given()),
+                ("same-op", base.op == other.op),
+                ("too-large", nodes.iter().any(|node| node.matrix().is_none())),
+                ("same-numbers", difference.change.is_none()),
+            ]);
+            if let [Some(here), Some(there)] = nodes.map(|node| node.typed().map(Tensor::dtype))
+                && here != there
+            {
+                facts.add("here", here.name());
+                facts.add("there", there.name());
             }
-            _ if never_formed == [true, false] => {
-                format!("{name}: never formed here, but formed with {with}.")
-            }
-            _ if never_formed == [false, true] => format!("{name}: never formed with {with}."),
-            _ if base.shape() != other.shape() => {
-                format!("{name} has another shape with {with}, so its cells cannot be compared.")
-            }
-            [true, true] => format!("{name}: given, with other numbers."),
-            [true, false] => format!("{name}: given here, but computed with {with}."),
-            [false, true] => format!("{name}: computed here, but given with {with}."),
-            _ if base.op == other.op => match [base, other].map(|node| node.typed().map(Tensor::dtype)) {
-                [Some(a), Some(b)] if a != b => {
-                    format!("{name}: computed in {} here, and in {} with {with}.", a.name(), b.name())
-                }
-                _ => format!("{name}: computed in the same way from other numbers."),
-            },
-            _ if [base, other].iter().any(|node| node.matrix().is_none()) => {
-                format!("{name}: computed in another way, and too large to compare.")
-            }
-            _ if difference.change.is_none() => {
-                format!("{name}: computed in another way, but every number is the same.")
-            }
-            _ => format!("{name}: computed in another way."),
+        } else {
+            let is_here = group.iter().all(|difference| difference.base.is_some());
+            let several = group.len() > 1;
+            facts.add_those(&[("only-here", is_here), ("only-there", !is_here), ("several", several)]);
         }
+        facts.chosen(&SENTENCES.comparison).1
     }
 
     /// A sentence on the number of cells that have moved, and on the one that has moved furthest.

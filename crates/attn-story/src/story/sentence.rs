@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::attention::RopeScaling;
 use crate::data_file;
 use crate::graph::{Cells, Convention, Graph, Node, Op, Role, Stage, Term, resolve};
+use crate::json_number;
 
 /// A cell is told with at most this many decimals.
 const MOST_PLACES: usize = 17;
@@ -105,6 +106,7 @@ pub(super) static SENTENCES: LazyLock<Sentences> =
 pub(super) struct Sentences {
     pub attend: Vec<Sentence>,
     pub backward: Vec<Sentence>,
+    pub comparison: Vec<Sentence>,
 }
 
 /// What sentences can ask of a step, and say of it.
@@ -128,28 +130,22 @@ pub(super) struct Said {
 }
 
 impl Facts {
-    /// The facts of a node that stands for this stage, of this head: `of-head`, `role` and what kind of role it is, and `scores`.
+    /// The facts of a node of this stage and this head: `of-head`, `role` and what kind of role it is, and `scores`.
     pub(super) fn new(stage: Option<Stage>, head: Option<usize>) -> Facts {
         let mut facts = Facts { head, ..Facts::default() };
-        if head.is_some() {
-            facts.add("of-head", "");
-        }
+        facts.add_those(&[("of-head", head.is_some()), ("scores", stage.is_some_and(Stage::is_scores))]);
         match stage {
             Some(Stage::Role(role)) => {
                 facts.add("role", role.name());
-                let kinds = [
+                facts.add_those(&[
                     ("for-heads", role.has_heads()),
                     ("of-weights", role.is_weights()),
                     ("tokens", role == Role::X),
-                ];
-                kinds.into_iter().filter(|(_, is)| *is).for_each(|(kind, _)| facts.add(kind, ""));
+                ]);
             }
             Some(stage) => {
                 let name = serde_json::to_value(stage).unwrap_or_default();
                 facts.stage = name.as_str().unwrap_or_default().to_string();
-                if stage.is_scores() {
-                    facts.add("scores", "");
-                }
             }
             None => {}
         }
@@ -161,6 +157,11 @@ impl Facts {
         self.words.insert(word.to_string(), text.into());
     }
 
+    /// Those of the words that hold.
+    pub(super) fn add_those(&mut self, words: &[(&str, bool)]) {
+        words.iter().filter(|(_, holds)| *holds).for_each(|(word, _)| self.add(word, ""));
+    }
+
     /// The op of a node, with its parameters and what follows from them.
     pub(super) fn add_op(&mut self, node: &Node) {
         self.op = node.op.name();
@@ -170,10 +171,8 @@ impl Facts {
             Op::Alibi(head, _) => self.add("slope", in_sentence(head.slope(), 6)),
             Op::ScaledFrequencies(scaling) => {
                 self.add("magnitude", in_sentence(scaling.magnitude(), 6));
-                if matches!(scaling, RopeScaling::Dynamic { original, length, .. } if *length as f64 <= *original)
-                {
-                    self.add("within", "");
-                }
+                let is_within = matches!(scaling, RopeScaling::Dynamic { original, length, .. } if *length as f64 <= *original);
+                self.add_those(&[("within", is_within)]);
             }
             _ => {}
         }
@@ -181,16 +180,17 @@ impl Facts {
 
     /// The numbers in a value, by their names, and its words.
     fn add_value(&mut self, name: &str, value: &Value) {
-        match value {
-            Value::Object(fields) => fields.iter().for_each(|(name, value)| self.add_value(name, value)),
-            Value::Number(number) => self.add(name, in_sentence(number.as_f64().unwrap_or(f64::NAN), 6)),
-            Value::String(word) => self.add(word, ""),
+        match (value, json_number::number(value)) {
+            (Value::Object(fields), _) => fields.iter().for_each(|(name, value)| self.add_value(name, value)),
+            (Value::Number(whole), _) if !whole.is_f64() => self.add(name, whole.to_string()),
+            (_, Some(number)) => self.add(name, in_sentence(number, 6)),
+            (Value::String(word), None) => self.add(word, ""),
             _ => {}
         }
     }
 
-    /// The first of these sentences of which all holds.
-    pub(super) fn said(&self, sentences: &[Sentence]) -> Said {
+    /// The first of these sentences of which all holds, with its words written out.
+    pub(super) fn chosen<'s>(&self, sentences: &'s [Sentence]) -> (&'s Sentence, String) {
         let is_one = |names: &str, name: &str| names.is_empty() || names.split(' ').any(|one| one == name);
         let holds = |sentence: &&Sentence| {
             is_one(&sentence.stage, &self.stage)
@@ -198,9 +198,13 @@ impl Facts {
                 && sentence.when.split_whitespace().all(|word| self.words.contains_key(word))
         };
         let mut fitting = sentences.iter().filter(holds);
-        let (sentence, text) = fitting
-            .find_map(|sentence| Some((sentence, self.filled(&sentence.text)?)))
-            .expect("the last sentence of a list is one for every step");
+        let chosen = fitting.find_map(|sentence| Some((sentence, self.filled(&sentence.text)?)));
+        chosen.expect("the last sentence of a list is one for every step")
+    }
+
+    /// The first of these sentences of which all holds, said of the head where there are several.
+    pub(super) fn said(&self, sentences: &[Sentence]) -> Said {
+        let (sentence, text) = self.chosen(sentences);
         let of_each = text.starts_with(char::is_lowercase);
         let head = self.head.filter(|_| of_each);
         let part = match &*sentence.part {
@@ -247,9 +251,23 @@ mod tests {
     #[test]
     fn each_list_of_sentences_ends_with_one_for_every_step() {
         let mut facts = Facts::new(None, None);
-        facts.add("node", "X");
+        ["node", "name", "with"].into_iter().for_each(|word| facts.add(word, "X"));
         assert_eq!(facts.said(&SENTENCES.attend).text, "The result, one row for each query.");
         assert_eq!(facts.said(&SENTENCES.backward).text, "Back to X.");
+        assert_eq!(facts.chosen(&SENTENCES.comparison).1, "X: computed in another way.");
+    }
+
+    #[test]
+    fn sentences_are_about_steps_and_ops_that_there_are() {
+        let Sentences { attend, backward, comparison } = &*SENTENCES;
+        for Sentence { stage, op, text, .. } in attend.iter().chain(backward).chain(comparison) {
+            for name in stage.split_whitespace() {
+                assert!(serde_json::from_value::<Stage>(name.into()).is_ok(), "{name}: {text}");
+            }
+            for name in op.split_whitespace() {
+                assert!(crate::graph::OpKind::named(name).is_some(), "{name}: {text}");
+            }
+        }
     }
 
     #[test]

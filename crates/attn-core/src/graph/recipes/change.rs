@@ -166,7 +166,7 @@ impl Setting {
     /// Those of [`Change::settings`].
     pub fn put_into(recipe: &Recipe, settings: &[Setting]) -> Result<Recipe> {
         let named = settings.iter().map(|setting| (setting.path.clone(), setting.value.clone()));
-        let mut recipe = recipe.clone();
+        let mut recipe = *recipe;
         Change::put_all(&[Change::settings(named.collect(), &recipe)?], &mut recipe);
         Ok(recipe)
     }
