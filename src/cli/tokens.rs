@@ -168,21 +168,10 @@ fn tokens_as_data(tokens: &Tokens, text: &str) -> Table {
             text.get(token.range.clone()).unwrap_or_default().to_string(),
             characters(token.range.start),
             characters(token.range.end),
-            source(token.source).to_string(),
+            token.source.to_string(),
         ]
     });
     Table::new(&header, rows).with_numbers(&["position", "id", "start", "end"])
-}
-
-fn source(source: TokenSource) -> &'static str {
-    match source {
-        TokenSource::Text => "text",
-        TokenSource::Special => "special",
-        TokenSource::Unknown => "unknown",
-        TokenSource::Before => "before",
-        TokenSource::After => "after",
-        TokenSource::Id => "id",
-    }
 }
 
 /// How many tokens there are, which ones were added, and the kind of the tokenizer.

@@ -175,7 +175,7 @@ pub fn holds_small_model(folder: &Path) -> bool {
         tree(text.as_bytes(), &[&["model_type"]], |error| Error::new(error.to_string())).ok()
     });
     let stated = config.as_ref().and_then(|config| config.get("model_type")?.as_str());
-    stated == Some(Family::AttnSmall.name())
+    stated == Some(Family::SMALL)
 }
 
 impl ModelFiles {
@@ -184,7 +184,7 @@ impl ModelFiles {
         let text = pretty(&self.config)?;
         let model = Architecture::from_config(&text, "config.json")?.model;
         let (family, tokens, symbols) = (model.family, model.vocabulary, self.symbols.len());
-        if family != Family::AttnSmall || tokens != symbols as u64 {
+        if !family.is_small() || tokens != symbols as u64 {
             return Err(Error::new(format!(
                 "the settings are of the family {} with {tokens} tokens, and not of a small model with {symbols} symbols",
                 family.name()

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::memory;
 
 /// The bytes of an entry of an object, with its part of the table that finds it, beside its name.
@@ -27,6 +27,14 @@ pub fn tree(
     let read = Tree { known, refused: &refused }.deserialize(&mut reader);
     let read = read.and_then(|value| reader.end().map(|()| value));
     read.map_err(|error| refused.take().unwrap_or_else(|| no_json(error)))
+}
+
+/// What is wrong in a text that is no JSON, without its place, and its place in a file of this name.
+pub fn fault(error: &serde_json::Error, name: &str) -> (String, Place) {
+    let said = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let said = said.strip_suffix(&place).unwrap_or(&said).to_string();
+    (said, Place::Text(name.to_string(), error.line().max(1), error.column().max(1)))
 }
 
 /// The bytes that a tree takes.

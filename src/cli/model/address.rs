@@ -198,7 +198,7 @@ fn take_out(part: &str, architecture: &Architecture, edits: &mut Edits) -> Resul
     let edit = edits.layers.entry(layer).or_default();
     match what {
         Part::Layer => (edit.attention, edit.mlp) = (true, true),
-        Part::Mlp if block.sublayers == Sublayers::AttentionAlone => {
+        Part::Mlp if architecture.sublayers == Sublayers::AttentionAlone => {
             return Err(Error::new(format!("`{}`: the model has no MLP", clip(part)))
                 .help(format!("take out a head or the whole layer: L{layer}")));
         }

@@ -47,8 +47,7 @@ impl ModelArgs {
         if let Some(options) = self.versus.options() {
             return self.beside(model, &text, (options, program), (layers, &nodes), (env, streams));
         }
-        let edits = self.varied.changes.edits(&model.architecture)?;
-        let chosen = self.varied.numbers.chosen(model, text.text.ids.len(), edits);
+        let chosen = self.varied.chosen(model, text.text.ids.len())?;
         let names = self.all_names(&nodes)?;
         let (mut story, forward) = self.story(model, &text, (layers, &names), &chosen)?;
         if nodes.only.is_empty() && nodes.explain.given_option().is_none() {
@@ -103,8 +102,7 @@ impl ModelArgs {
         let names = self.all_names(nodes)?;
         let opened = other.other_model(self, env)?;
         let story = |args: &ModelArgs, model: &OpenedModel| -> Result<Story> {
-            let edits = args.varied.changes.edits(&model.architecture)?;
-            let chosen = args.varied.numbers.chosen(model, text.text.ids.len(), edits);
+            let chosen = args.varied.chosen(model, text.text.ids.len())?;
             let layers = (layers.clone(), &names[..]);
             let (mut story, _) = args.story(model, text, layers, &chosen)?;
             model.name_words(&mut story.graph);
@@ -125,8 +123,8 @@ impl ModelArgs {
 
     /// The model of this command where the other command opens other weights.
     pub(super) fn other_model(&self, other: &ModelArgs, env: &Env) -> Result<Option<OpenedModel>> {
-        let step = self.varied.step.at;
-        let differs = step != other.varied.step.at;
+        let step = self.varied.at;
+        let differs = step != other.varied.at;
         let opened = differs.then(|| OpenedModel::open_at(&self.folder, step, env)).transpose();
         opened.map_err(versus::in_versus)
     }

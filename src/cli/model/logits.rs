@@ -8,7 +8,6 @@ use crate::graph::Graph;
 use crate::input::Table;
 use crate::matrix::{Labels, Shape};
 use crate::model::{Forward, ModelRun};
-use crate::params::Family;
 use crate::tensor::{Dtype, Tensor};
 
 use super::folder::{OpenedModel, ReadText};
@@ -137,7 +136,7 @@ pub(super) fn places(model: &OpenedModel, read: &ReadText) -> Vec<Predicted> {
 /// little.
 pub(super) fn is_of_all_positions(model: &OpenedModel) -> bool {
     let own = &model.architecture.model;
-    own.family == Family::AttnSmall && own.is_encoder()
+    own.family.is_small() && own.is_encoder()
 }
 
 /// What to do for a prediction of an encoder, where no place of the text is masked.

@@ -26,7 +26,7 @@ use super::{Env, Outcome, Streams, output};
 use address::ChangeArgs;
 use graph::WindowArgs;
 
-use folder::{NextArgs, NumbersArgs, ReadText, StepOfTrainingArgs, View};
+use folder::{ChosenNumbers, NextArgs, NumbersArgs, ReadText, View};
 
 pub(super) use folder::OpenedModel;
 pub(super) use graph::ModelToRead;
@@ -96,8 +96,12 @@ pub(super) struct ModelArgs {
 /// The options that `--versus` may change.
 #[derive(Args, Clone, Debug)]
 struct VariedArgs {
-    #[command(flatten)]
-    step: StepOfTrainingArgs,
+    /// Open the weights kept after this step of the training
+    ///
+    /// They are in the folder, as checkpoints/step-150.safetensors. An error says which steps were kept. Two of them are compared with
+    /// --at 150 --versus '--at 600'.
+    #[arg(long, value_name = "STEP", help_heading = "What is computed")]
+    at: Option<usize>,
     #[command(flatten)]
     numbers: NumbersArgs,
     #[command(flatten)]
@@ -108,6 +112,14 @@ impl VariedArgs {
     /// The option that is used, if one is.
     fn given_option(&self) -> Option<&'static str> {
         self.numbers.given_option().or(self.changes.given_option())
+    }
+
+    /// How a pass over this many tokens is computed.
+    ///
+    /// # Errors
+    /// If the model has not the parts that are taken out.
+    fn chosen(&self, model: &OpenedModel, tokens: usize) -> Result<ChosenNumbers> {
+        Ok(self.numbers.chosen(model, tokens, self.changes.edits(&model.architecture)?))
     }
 }
 
@@ -141,7 +153,7 @@ impl ModelArgs {
         if self.live.live && !matches!(self.view(), View::Layers) {
             return Err(Error::new("--live needs one layer here").help("add --layer 1, or leave out --live"));
         }
-        let model = OpenedModel::open_at(&self.folder, self.varied.step.at, env)?;
+        let model = OpenedModel::open_at(&self.folder, self.varied.at, env)?;
         self.check_options(model.tensors.has_head)?;
         let read = self.read(&model)?;
         let tokens = read.as_ref().map_or(0, |read| read.text.ids.len()) + self.more.count().unwrap_or(0);

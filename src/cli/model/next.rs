@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::model::{PassOptions, Text};
-use crate::params::{Family, Positions};
+use crate::params::Positions;
 use crate::random::LegacyStream;
 use crate::story::{Prediction, Table};
 use crate::text::counted;
@@ -47,18 +47,15 @@ pub(super) fn tables(
     count: usize,
 ) -> Result<Vec<(String, Table)>> {
     if model.architecture.model.is_encoder() || !model.tensors.has_head {
-        let who = match model.architecture.model.family {
-            Family::AttnSmall => "a model that sees the whole text at once",
-            family => family.name(),
-        };
+        let family = model.architecture.model.family;
+        let who = if family.is_small() { "a model that sees the whole text at once" } else { family.name() };
         return Err(Error::new(format!("{who} does not write texts"))
             .help("--next needs a decoder, such as GPT-2 or Llama"));
     }
     check_length(model, read.text.ids.len(), count)?;
     let (seed, temperature) = args.more.draws()?;
     let mut chooser = Chooser { drawn: seed.map(LegacyStream::seeded), temperature };
-    let edits = args.varied.changes.edits(&model.architecture)?;
-    let chosen = args.varied.numbers.chosen(model, read.text.ids.len() + count, edits);
+    let chosen = args.varied.chosen(model, read.text.ids.len() + count)?;
     let options = PassOptions { measured: false, ..chosen.options.clone() };
     let before = read.text.ids.len();
     let ends = model.end_tokens()?;

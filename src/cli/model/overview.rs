@@ -73,7 +73,7 @@ fn mlp(architecture: &Architecture) -> String {
     if !own.has_mlp() {
         return "none".to_string();
     }
-    let activation = architecture.blocks.first().map_or("", |block| block.activation.name());
+    let activation = architecture.activation.name();
     let gate = if own.gated { ", with a gate" } else { "" };
     format!("width {}, {activation}{gate}", own.intermediate)
 }
@@ -122,7 +122,7 @@ fn described(architecture: &Architecture, block: &Block) -> [String; 3] {
         (false, None) => "all tokens".to_string(),
         (false, Some(window)) => format!("{window} tokens"),
     };
-    [sees, rotary(recipe), norms(architecture, block)]
+    [sees, rotary(recipe), norms(architecture)]
 }
 
 fn rotary(recipe: &Recipe) -> String {
@@ -145,7 +145,7 @@ fn scaled(scaling: RopeScaling) -> String {
     format!("{} by {factor}{from}", scaling.name())
 }
 
-fn norms(architecture: &Architecture, block: &Block) -> String {
+fn norms(architecture: &Architecture) -> String {
     let Some(norms) = architecture.model.norms else { return "none".to_string() };
     let name = match architecture.norm.kind {
         NormKind::LayerNorm => "LayerNorm",
@@ -153,12 +153,13 @@ fn norms(architecture: &Architecture, block: &Block) -> String {
     };
     let places = match norms.places {
         params::NormPlaces::Before => "before each part",
-        params::NormPlaces::After if block.after == AfterNorm::Sum => "after each sum",
+        params::NormPlaces::After if architecture.after == AfterNorm::Sum => "after each sum",
         params::NormPlaces::After => "after each part",
         params::NormPlaces::BeforeAndAfter => "before and after each part",
     };
     let gains = if architecture.norm.gain == Gain::Nothing { ", without weights" } else { "" };
-    let side = if block.sublayers == Sublayers::Parallel { "; attention and MLP side by side" } else { "" };
+    let side =
+        if architecture.sublayers == Sublayers::Parallel { "; attention and MLP side by side" } else { "" };
     format!("{name} {places}{gains}{side}")
 }
 

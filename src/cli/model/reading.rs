@@ -36,8 +36,7 @@ pub(super) fn tables(
 ) -> Result<(Vec<(String, Table)>, Forward)> {
     let for_people = args.output.look.is_for_people();
     let is_short = for_people && !args.output.is_page() && !args.all;
-    let edits = args.varied.changes.edits(&model.architecture)?;
-    let chosen = args.varied.numbers.chosen(model, read.text.ids.len(), edits);
+    let chosen = args.varied.chosen(model, read.text.ids.len())?;
     let mut parts = vec![beginning(model, read, &chosen, args)];
     if !is_short {
         parts.push(("Tokens".to_string(), tokens(read)));
@@ -55,8 +54,8 @@ pub(super) fn tables(
         let is_compared = args.versus.options().is_some() || args.varied.changes.described().is_some();
         if let Some(other) = args.versus.options() {
             let typed = versus::typed_with::<ModelArgs, VariedArgs>("model", program, other)?;
-            let edits = typed.varied.changes.edits(&model.architecture).map_err(versus::in_versus)?;
-            let options = typed.varied.numbers.chosen(model, read.text.ids.len(), edits).options;
+            let chosen = typed.varied.chosen(model, read.text.ids.len());
+            let options = chosen.map_err(versus::in_versus)?.options;
             let opened = typed.other_model(args, env)?;
             let other_model = opened.as_ref().unwrap_or(model);
             parts.extend(shown.changes((&forward, options, other_model), ["as it is", other])?);

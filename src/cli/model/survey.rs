@@ -6,7 +6,7 @@ use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::graph::Convention;
 use crate::matrix::Labels;
-use crate::model::{Edits, Forward, Text};
+use crate::model::{Forward, Text};
 use crate::random::LegacyStream;
 use crate::render::{ModelPage, PageToken, model_page};
 use crate::story::{
@@ -38,14 +38,13 @@ pub(super) fn tables(
 ) -> Result<Vec<(String, Table)>> {
     let for_people = args.output.look.is_for_people();
     let (sequence, mut about) = repeated(model, for_people)?;
-    let edits = args.varied.changes.edits(&model.architecture)?;
-    let pass = |text: Text, edits: Edits| -> Result<(Forward, ChosenNumbers)> {
-        let chosen = args.varied.numbers.chosen(model, text.ids.len(), edits);
+    let pass = |text: Text| -> Result<(Forward, ChosenNumbers)> {
+        let chosen = args.varied.chosen(model, text.ids.len())?;
         let forward = model.run().forward(text, chosen.options.clone())?;
         Ok((forward, chosen))
     };
-    let (random, chosen) = pass(sequence, edits.clone())?;
-    let on_text = match read.map(|read| pass(read.text, edits)).transpose()? {
+    let (random, chosen) = pass(sequence)?;
+    let on_text = match read.map(|read| pass(read.text)).transpose()? {
         Some((on_text, of_text)) => {
             if of_text.why != chosen.why {
                 about.push(vec!["the text is computed in".to_string(), of_text.why]);

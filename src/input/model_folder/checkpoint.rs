@@ -386,7 +386,7 @@ pub struct ModelFile {
 }
 
 /// The text of a model's `config.json`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigFile {
     /// Its name in errors.
     pub name: String,

@@ -27,7 +27,7 @@ pub(in crate::input) use checkpoint::WEIGHTS;
 pub use checkpoint::{ConfigFile, ModelFile, StoredEntry, StoredTensors, check_not_quantised};
 
 /// A model's folder, opened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ModelFolder {
     /// Its name in errors: as it was typed, or that of a model that travels with the program.
     pub name: String,
@@ -132,15 +132,10 @@ impl ModelFolder {
         checkpoint::add_bundled(&mut tensors, WEIGHTS, &file(WEIGHTS), weights)?;
         Ok(ModelFolder {
             name: name.to_string(),
-            path: None,
             config,
             tensors,
-            steps: Vec::new(),
             tokenizer: Some(ModelFile::bundled(file("tokenizer.json"), tokenizer)),
-            other_tokenizer_files: Vec::new(),
-            adapter: None,
-            tokenizer_config: None,
-            generation_config: None,
+            ..ModelFolder::default()
         })
     }
 

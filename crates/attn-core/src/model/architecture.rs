@@ -1,14 +1,16 @@
 //! The steps of a model. A mistake that porters make is one changed field of it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::attention::Mask;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::recipes::{NormPlace, PositionKind, Positions, QkNorm, Recipe, Scale};
 use crate::graph::{GeluForm, Op};
 use crate::matrix::Matrix;
 use crate::params::config::{LanguagePart, language_part, parsed};
+use crate::params::family::{FamilyEntry, PositionRule, ScaleRule, Usual, WindowRule};
 use crate::params::fields::{Fields, SomeLayers, rotated_layers, windowed_layers};
-use crate::params::model::WindowRule;
-use crate::params::{Family, Model, NormKind, QueryKeyNorm, model};
+use crate::params::{Family, Gain, Model, NormKind, Projections, QueryKeyNorm};
 use crate::text::clip;
 
 use super::rope::{LayerKind, Rope, rope};
@@ -24,6 +26,14 @@ pub struct Architecture {
     pub norm: Norm,
     /// The layers, from the first.
     pub blocks: Vec<Block>,
+    /// The matrices that the weights of queries, keys and values are kept in.
+    pub projections: Projections,
+    /// What a norm after a sublayer reads.
+    pub after: AfterNorm,
+    /// What the MLP reads.
+    pub sublayers: Sublayers,
+    /// The function inside the MLP.
+    pub activation: Activation,
     /// The bound of the logits, where there is one.
     pub logit_cap: Option<f64>,
     /// The function in the head of an encoder that predicts masked words.
@@ -43,49 +53,18 @@ pub struct Norm {
     pub gain: Gain,
 }
 
-/// What a file stores of the gain of a norm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gain {
-    /// The gain.
-    Itself,
-    /// Its distance from 1, as Gemma's files do.
-    FromOne,
-    /// Nothing: norms before the sublayers and after the last layer have no weights.
-    Nothing,
-}
-
-/// A layer.
+/// What a layer may have otherwise than another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// Its attention: heads, positions, norms of queries and keys, scale, cap, mask and window.
     pub recipe: Recipe,
     /// LongRoPE's divisors of the frequencies: a row for short texts and one for long ones.
     pub divisors: Option<Matrix>,
-    /// The matrices that the weights of queries, keys and values are kept in.
-    pub projections: Projections,
-    /// What a norm after a sublayer reads.
-    pub after: AfterNorm,
-    /// What the MLP reads.
-    pub sublayers: Sublayers,
-    /// The function inside the MLP.
-    pub activation: Activation,
-    /// True if the MLP has a gate beside its way up.
-    pub gated: bool,
-}
-
-/// The matrices that the weights of queries, keys and values are kept in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Projections {
-    /// One each.
-    Separate,
-    /// One for all: all queries, then all keys, then all values.
-    Fused,
-    /// One for all, head by head: queries, keys and values of the first head, then of the second.
-    FusedByHead,
 }
 
 /// What a norm after a sublayer reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AfterNorm {
     /// The result of the sublayer, before it is added to the residual stream.
     Result,
@@ -94,7 +73,8 @@ pub enum AfterNorm {
 }
 
 /// The order of attention and MLP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Sublayers {
     /// The MLP reads what attention has added to.
     Sequential,
@@ -107,7 +87,8 @@ pub enum Sublayers {
 // The function inside an MLP.
 
 /// The function inside an MLP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// `max(0, x)`.
     Relu,
@@ -165,7 +146,8 @@ impl Activation {
 // Mistakes of a port that no other field of an [`Architecture`](super::Architecture) expresses.
 
 /// Changes of how a model is computed, in all layers alike. The default changes nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Slips {
     /// The number that is added to the positions of a learned table.
     pub position_shift: usize,
@@ -188,7 +170,8 @@ pub struct Slips {
 }
 
 /// The reading of a matrix that a file keeps as (in, out): GPT-2's Conv1D.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Conv1dReading {
     /// As it is stored.
     #[default]
@@ -200,7 +183,8 @@ pub enum Conv1dReading {
 }
 
 /// The use of the gate of an MLP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GateUse {
     /// The function of the gate times the way up.
     #[default]
@@ -219,7 +203,7 @@ const MOST_LAYERS: u64 = 10_000;
 impl Architecture {
     /// The families that are run, by the `model_type` of their configurations.
     pub fn families() -> impl Iterator<Item = (&'static str, Family)> {
-        Family::by_model_type().filter(|(_, family)| is_run(*family))
+        Family::by_model_type().filter(|(_, family)| family.facts().runs)
     }
 
     /// The steps of the model that a `config.json` describes. `text` is the file's content, `name` its name in errors.
@@ -233,12 +217,6 @@ impl Architecture {
         let model = Model::from_config(text, name)?;
         read(&value, model).map_err(|error| error.in_source(name))
     }
-}
-
-/// Returns true if models of this family are run, and not only counted: they have no experts, and keep keys and values as they are.
-fn is_run(family: Family) -> bool {
-    use Family::{DeepseekV2, DeepseekV3, HeadByHead, Mixtral, Opt, Qwen2Moe, Qwen3Moe};
-    !matches!(family, HeadByHead | Mixtral | Qwen2Moe | Qwen3Moe | DeepseekV2 | DeepseekV3 | Opt)
 }
 
 fn check_family(value: &serde_json::Value) -> Result<()> {
@@ -264,26 +242,31 @@ fn read(value: &serde_json::Value, mut model: Model) -> Result<Architecture> {
             .help("check the number of layers in the configuration: no model has that many"));
     }
     let mut fields = Fields { object, assumed: Vec::new() };
+    let of = family.facts();
     let norm = norm(&mut fields, &model)?;
     let activation = activation(&mut fields, family)?;
     let layers = LayerSettings::read(&mut fields, &model)?;
-    let blocks = (0..model.layers)
-        .map(|layer| layers.block(&mut fields, &model, layer, (norm, activation)))
-        .collect::<Result<_>>()?;
-    let logit_cap = match family {
-        Family::Gemma2 => cap(&mut fields, "final_logit_softcapping", Some(30.0))?,
-        Family::Gemma3 => cap(&mut fields, "final_logit_softcapping", None)?,
-        _ => None,
-    };
+    let blocks =
+        (0..model.layers).map(|layer| layers.block(&model, layer, norm.epsilon)).collect::<Result<_>>()?;
+    let logit_cap = cap(&mut fields, "final_logit_softcapping", of)?;
+    let is_parallel = of.parallel.map_or(Ok(false), |key| fields.flag(key, true))?;
     for assumed in fields.assumed {
         if !model.assumed.contains(&assumed) {
             model.assumed.push(assumed);
         }
     }
     Ok(Architecture {
-        embedding_scaled: is_gemma(family),
+        embedding_scaled: of.embedding_scaled,
         norm,
         blocks,
+        projections: of.projections,
+        after: if of.norms_of_sums { AfterNorm::Sum } else { AfterNorm::Result },
+        sublayers: match model.has_mlp() {
+            _ if is_parallel => Sublayers::Parallel,
+            true => Sublayers::Sequential,
+            false => Sublayers::AttentionAlone,
+        },
+        activation,
         logit_cap,
         head_activation: activation,
         slips: Slips::default(),
@@ -291,64 +274,40 @@ fn read(value: &serde_json::Value, mut model: Model) -> Result<Architecture> {
     })
 }
 
-fn is_gemma(family: Family) -> bool {
-    matches!(family, Family::Gemma | Family::Gemma2 | Family::Gemma3)
-}
-
 fn norm(fields: &mut Fields, model: &Model) -> Result<Norm> {
-    let family = model.family;
-    let gain = match family {
-        Family::AttnSmall if model.norms.is_some() => Gain::Nothing,
-        _ if is_gemma(family) => Gain::FromOne,
-        _ => Gain::Itself,
-    };
-    if model.norms.is_none() {
+    let FamilyEntry { gain, epsilon: Usual { key, usual }, .. } = *model.family.facts();
+    let Some(norms) = model.norms else {
         // No step reads it.
-        return Ok(Norm { kind: NormKind::RmsNorm, epsilon: 0.0, gain });
-    }
-    let (kind, key, usual) = match family {
-        Family::Gpt2 => (NormKind::LayerNorm, "layer_norm_epsilon", 1e-5),
-        Family::GptNeox => (NormKind::LayerNorm, "layer_norm_eps", 1e-5),
-        Family::Bert => (NormKind::LayerNorm, "layer_norm_eps", 1e-12),
-        Family::Olmo2 | Family::Phi3 | Family::AttnSmall => (NormKind::RmsNorm, "rms_norm_eps", 1e-5),
-        _ => (NormKind::RmsNorm, "rms_norm_eps", 1e-6),
+        return Ok(Norm { kind: NormKind::RmsNorm, epsilon: 0.0, gain: Gain::Itself });
     };
     let epsilon = fields.number_or(key, usual)?;
     if !(epsilon >= 0.0 && epsilon.is_finite()) {
         return Err(Error::new(format!("`{key}` is {epsilon}, but it must not be negative"))
             .help(format!("{usual} is usual: take the number that the model was trained with")));
     }
-    Ok(Norm { kind, epsilon, gain })
+    Ok(Norm { kind: norms.kind, epsilon, gain })
 }
 
 fn activation(fields: &mut Fields, family: Family) -> Result<Activation> {
-    let (key, usual) = match family {
+    let FamilyEntry { activation: Usual { key, usual }, gelu_is_tanh, .. } = *family.facts();
+    if family.is_small() {
         // Its `mlp` names the function.
-        Family::AttnSmall => return Ok(Activation::Relu),
-        Family::Gpt2 => ("activation_function", "gelu_new"),
-        Family::GptNeox | Family::Bert => ("hidden_act", "gelu"),
-        Family::Gemma2 | Family::Gemma3 => ("hidden_activation", "gelu_pytorch_tanh"),
-        // The published files say `gelu`, and mean the tanh form.
-        Family::Gemma => {
-            return match fields.text_or("hidden_act", "gelu_pytorch_tanh")?.as_str() {
-                "gelu" => {
-                    let tanh = "gelu_pytorch_tanh";
-                    let why = format!("`{tanh}`, which the family means by its `hidden_act` `gelu`,");
-                    Activation::parse("hidden_act", fields.assume("hidden_activation", tanh, why))
-                }
-                other => Activation::parse("hidden_act", other),
-            };
-        }
-        _ => ("hidden_act", "silu"),
-    };
-    Activation::parse(key, &fields.text_or(key, usual)?)
+        return Ok(Activation::Relu);
+    }
+    let stated = fields.text_or(key, usual)?;
+    if gelu_is_tanh && stated == "gelu" {
+        let why = format!("`{usual}`, which the family means by its `{key}` `gelu`,");
+        return Activation::parse(key, fields.assume("hidden_activation", usual, why));
+    }
+    Activation::parse(key, &stated)
 }
 
-/// A soft-cap, which null switches off.
-fn cap(fields: &mut Fields, key: &str, usual: Option<f64>) -> Result<Option<f64>> {
-    match (fields.object.contains_key(key), usual) {
-        (true, _) | (false, None) => fields.optional_number(key),
-        (false, Some(usual)) => fields.number_or(key, usual).map(Some),
+/// A soft-cap of a family that has some, which null switches off.
+fn cap(fields: &mut Fields, key: &str, of: &FamilyEntry) -> Result<Option<f64>> {
+    let Some(usual) = &of.caps else { return Ok(None) };
+    match usual.get(key) {
+        Some(usual) if !fields.object.contains_key(key) => fields.number_or(key, *usual).map(Some),
+        _ => fields.optional_number(key),
     }
 }
 
@@ -366,31 +325,21 @@ struct LayerSettings {
 
 impl LayerSettings {
     fn read(fields: &mut Fields, model: &Model) -> Result<LayerSettings> {
-        let family = model.family;
-        let rule = match family.architecture() {
-            model::Architecture::Llama(defaults) => defaults.windows,
-            _ => WindowRule::Never,
+        let of = model.family.facts();
+        let windows = windowed_layers(fields, of, model.layers)?;
+        let mut of_kind = |kind, is_there: bool| {
+            is_there.then(|| rope(fields, model.family, model.head_width, kind)).transpose()
         };
-        let windows = windowed_layers(fields, rule, model.layers)?;
-        let is_rotary = !matches!(family, Family::Gpt2 | Family::Bert | Family::AttnSmall);
-        let mut of_kind = |kind| match is_rotary {
-            true => rope(fields, family, model.head_width, kind).map(Some),
-            false => Ok(None),
-        };
-        let full = of_kind(LayerKind::Full)?;
-        let sliding = if family == Family::Gemma3 { of_kind(LayerKind::Sliding)? } else { None };
-        let rotated = match family {
-            Family::SmolLm3 => rotated_layers(fields, model.layers)?,
+        let full = of_kind(LayerKind::Full, of.positions == PositionRule::Rotary)?;
+        let sliding = of_kind(LayerKind::Sliding, of.local_base.is_some())?;
+        let rotated = match of.windows {
+            WindowRule::WithoutPositions => rotated_layers(fields, model.layers)?,
             _ => SomeLayers::All,
         };
-        let (scale, by_layer) = scale(fields, family)?;
-        let soft_cap = match family {
-            Family::Gemma2 => cap(fields, "attn_logit_softcapping", Some(50.0))?,
-            Family::Gemma3 => cap(fields, "attn_logit_softcapping", None)?,
-            _ => None,
-        };
+        let (scale, by_layer) = scale(fields, of.scale)?;
+        let soft_cap = cap(fields, "attn_logit_softcapping", of)?;
         if fields.flag("use_bidirectional_attention", false)?
-            || fields.flag("is_decoder", false)? && family == Family::Bert
+            || fields.flag("is_decoder", false)? && of.encoder
         {
             return Err(Error::new("the configuration changes who sees whom: `use_bidirectional_attention`, or `is_decoder` of BERT")
                 .help("only causal decoders and BERT as an encoder are run"));
@@ -399,14 +348,7 @@ impl LayerSettings {
     }
 
     /// A layer, counted from 0.
-    fn block(
-        &self,
-        fields: &mut Fields,
-        model: &Model,
-        layer: u64,
-        (norm, activation): (Norm, Activation),
-    ) -> Result<Block> {
-        let family = model.family;
+    fn block(&self, model: &Model, layer: u64, epsilon: f64) -> Result<Block> {
         let window = self.windows.as_ref().filter(|(_, layers)| layers.has(layer)).map(|(window, _)| *window);
         let own =
             if window.is_some() { self.sliding.as_ref().or(self.full.as_ref()) } else { self.full.as_ref() };
@@ -419,7 +361,7 @@ impl LayerSettings {
             } else {
                 NormPlace::BeforeRotation
             },
-            epsilon: norm.epsilon,
+            epsilon,
             ..QkNorm::default()
         };
         let scale = match self.scale {
@@ -442,36 +384,19 @@ impl LayerSettings {
             ..Recipe::default()
         };
         recipe.check()?;
-        let sublayers = match family {
-            Family::GptNeox if fields.flag("use_parallel_residual", true)? => Sublayers::Parallel,
-            _ if !model.has_mlp() => Sublayers::AttentionAlone,
-            _ => Sublayers::Sequential,
-        };
-        Ok(Block {
-            recipe,
-            divisors: rope.and_then(|rope| rope.divisors.clone()),
-            projections: match family {
-                Family::Gpt2 | Family::Phi3 => Projections::Fused,
-                Family::GptNeox => Projections::FusedByHead,
-                _ => Projections::Separate,
-            },
-            after: if family == Family::Bert { AfterNorm::Sum } else { AfterNorm::Result },
-            sublayers,
-            activation,
-            gated: model.gated,
-        })
+        Ok(Block { recipe, divisors: rope.and_then(|rope| rope.divisors.clone()) })
     }
 }
 
 /// The factor of the scores, and whether the number of the layer divides it.
-fn scale(fields: &mut Fields, family: Family) -> Result<(Scale, bool)> {
-    Ok(match family {
-        Family::Gpt2 => {
+fn scale(fields: &mut Fields, rule: ScaleRule) -> Result<(Scale, bool)> {
+    Ok(match rule {
+        ScaleRule::Flags => {
             let scaled = fields.flag("scale_attn_weights", true)?;
             let by_layer = fields.flag("scale_attn_by_inverse_layer_idx", false)?;
             (if scaled { Scale::Auto } else { Scale::None }, by_layer)
         }
-        Family::Gemma2 | Family::Gemma3 => {
+        ScaleRule::QueryPreAttnScalar => {
             let scalar = fields.number_or("query_pre_attn_scalar", 256.0)?;
             if !(scalar > 0.0 && scalar.is_finite()) {
                 return Err(Error::new(format!(
@@ -487,6 +412,6 @@ fn scale(fields: &mut Fields, family: Family) -> Result<(Scale, bool)> {
             };
             (scale, false)
         }
-        _ => (Scale::Auto, false),
+        ScaleRule::Usual => (Scale::Auto, false),
     })
 }

@@ -201,26 +201,32 @@ impl Look {
         self as usize
     }
 
+    /// Its letter in grids, its name, and its rule.
+    fn words(self) -> (char, &'static str, &'static str) {
+        match self {
+            Look::Previous => ('p', "previous token", "the weight of key i − 1"),
+            Look::First => ('f', "first token", "the weight of key 1"),
+            Look::Itself => ('s', "itself", "the weight of key i"),
+            Look::Same => ('=', "same token", "the weight of earlier keys j with the token of i"),
+            Look::Induction => {
+                ('i', "induction", "the weight of keys j whose token before, j − 1, is the token of i")
+            }
+        }
+    }
+
+    /// Its letter in grids of heads.
+    pub fn letter(self) -> char {
+        self.words().0
+    }
+
     /// Its name on the screen.
     pub fn name(self) -> &'static str {
-        match self {
-            Look::Previous => "previous token",
-            Look::First => "first token",
-            Look::Itself => "itself",
-            Look::Same => "same token",
-            Look::Induction => "induction",
-        }
+        self.words().1
     }
 
     /// The key that it attends to, as a rule: query i, key j, both from 1.
     pub fn rule(self) -> &'static str {
-        match self {
-            Look::Previous => "the weight of key i − 1",
-            Look::First => "the weight of key 1",
-            Look::Itself => "the weight of key i",
-            Look::Same => "the weight of earlier keys j with the token of i",
-            Look::Induction => "the weight of keys j whose token before, j − 1, is the token of i",
-        }
+        self.words().2
     }
 
     /// Returns true if a query attends there when it attends to this key; both from 0.

@@ -29,9 +29,9 @@ mod run;
 mod tensors;
 
 pub use crate::graph::recipes::HeadCache;
+pub use crate::params::{Gain, Projections};
 pub use architecture::{
-    Activation, AfterNorm, Architecture, Block, Conv1dReading, Gain, GateUse, Norm, Projections, Slips,
-    Sublayers,
+    Activation, AfterNorm, Architecture, Block, Conv1dReading, GateUse, Norm, Slips, Sublayers,
 };
 pub use forward::{Forward, HeadMeasures, Look, NAMED_BY, NAMED_FROM, PassOptions, Share, name_vocabulary};
 pub use run::{Edits, LayerEdit, ModelRun, Removal, Text};

@@ -11,15 +11,9 @@ use crate::error::{Error, Result};
 use crate::graph::recipes::Rotary;
 use crate::matrix::Matrix;
 use crate::params::Family;
+use crate::params::family::Usual;
 use crate::params::fields::{Fields, as_written, number};
 use crate::text::clip;
-
-/// The base that the class of Llama has where the file of a first-generation Llama leaves it out.
-const LLAMA_BASE: f64 = 10_000.0;
-/// The base of Gemma 3's layers without a window, where the file leaves it out.
-const GEMMA3_BASE: f64 = 1_000_000.0;
-/// The base of Gemma 3's layers with a window, where the file leaves it out.
-const GEMMA3_LOCAL_BASE: f64 = 10_000.0;
 
 /// The kinds of layers that may have positions of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +80,8 @@ pub(super) fn rope(fields: &mut Fields, family: Family, head_width: u64, kind: L
 /// What older files say, in the words of the new ones, with the usual base of Gemma 3's layers with a window.
 fn old_keys(fields: &Fields, family: Family, kind: LayerKind) -> Result<Map<String, Value>> {
     let mut parameters = stated_in_old_keys(fields, family, kind)?;
-    if family == Family::Gemma3 && kind == LayerKind::Sliding {
-        parameters.entry("rope_theta").or_insert_with(|| GEMMA3_LOCAL_BASE.into());
+    if let (Some(base), LayerKind::Sliding) = (family.facts().local_base, kind) {
+        parameters.entry("rope_theta").or_insert_with(|| base.into());
     }
     Ok(parameters)
 }
@@ -102,14 +96,13 @@ fn stated_in_old_keys(fields: &Fields, family: Family, kind: LayerKind) -> Resul
                 .help("write it as {\"rope_type\": \"linear\", \"factor\": 2.0}, or null without scaling"));
         }
     };
-    if family == Family::Gemma3 && kind == LayerKind::Sliding {
+    if kind == LayerKind::Sliding {
         // The scaling is that of the layers without a window.
         let base = fields.object.get("rope_local_base_freq");
         return Ok(base.map(|base| ("rope_theta".to_string(), base.clone())).into_iter().collect());
     }
-    let bases: &[&str] =
-        if family == Family::GptNeox { &["rotary_emb_base", "rope_theta"] } else { &["rope_theta"] };
-    if let Some(base) = bases.iter().find_map(|key| fields.object.get(*key)) {
+    let mut keys = family.facts().rope_base_key.into_iter().chain(["rope_theta"]);
+    if let Some(base) = keys.find_map(|key| fields.object.get(key)) {
         parameters.insert("rope_theta".into(), base.clone());
     }
     Ok(parameters)
@@ -159,27 +152,21 @@ fn usual_kind(kind: &str) -> &str {
 }
 
 fn missing_base(fields: &mut Fields, family: Family) -> Result<f64> {
-    // The published files of Gemma 3 from 4B on leave it out, too.
-    let usual = match family {
-        Family::Llama => LLAMA_BASE,
-        Family::Gemma3 => GEMMA3_BASE,
-        _ => {
-            return Err(Error::new(
-                "the configuration has no `rope_theta`, the base of the rotary positions",
-            )
-            .help("another base gives other numbers: add the one that the model was trained with"));
-        }
-    };
+    let usual = family.facts().rope_base.ok_or_else(|| {
+        Error::new("the configuration has no `rope_theta`, the base of the rotary positions")
+            .help("another base gives other numbers: add the one that the model was trained with")
+    })?;
     Ok(fields.assume("rope_theta", usual, format!("{usual} (class default, not in the file)")))
 }
 
 /// The part of each head that is rotated, where `rope_parameters` does not say it.
 fn top_level_part(fields: &mut Fields, family: Family) -> Result<f64> {
-    let key = if family == Family::GptNeox { "rotary_pct" } else { "partial_rotary_factor" };
-    match fields.object.get(key) {
-        Some(value) => number(key, value),
-        None if family == Family::GptNeox => Ok(fields.assume("rotary_pct", 0.25, "0.25".into())),
-        None => Ok(1.0),
+    let rotated = family.facts().rotated;
+    let key = rotated.map_or("partial_rotary_factor", |rotated| rotated.key);
+    match (fields.object.get(key), rotated) {
+        (Some(value), _) => number(key, value),
+        (None, Some(Usual { key, usual })) => Ok(fields.assume(key, usual, usual.to_string())),
+        (None, None) => Ok(1.0),
     }
 }
 

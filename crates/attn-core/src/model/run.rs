@@ -13,13 +13,11 @@ use crate::graph::recipes::{
 use crate::graph::{Factor, Graph, NodeId, Op, Origin, Precision, Role, Stage};
 use crate::kernel::read_ahead;
 use crate::matrix::{Labels, Matrix};
-use crate::params::{NormKind, NormSite, Positions};
+use crate::params::{Gain, NormKind, NormSite, Positions, Projections};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::counted;
 
-use super::architecture::{
-    AfterNorm, Architecture, Block, Conv1dReading, Gain, GateUse, Projections, Sublayers,
-};
+use super::architecture::{AfterNorm, Architecture, Block, Conv1dReading, GateUse, Sublayers};
 use super::tensors::{NamedWeight, Slot, Tensors};
 
 /// The symbols of the biases of queries, keys and values.
@@ -372,7 +370,7 @@ impl LayerBuilder<'_> {
         let read = self.normed("X_normed", x, self.site(NormSite::BeforeAttention))?;
         let (output, cache) = self.attention(read, past)?;
         let output = self.unless_removed("O_removed", output, self.edit.attention)?;
-        let x = match self.block.sublayers {
+        let x = match self.run.architecture.sublayers {
             Sublayers::Parallel => {
                 let mlp = self.normed_mlp("X_normed_MLP", x, NormSite::BeforeMlp)?;
                 self.leaving(Op::Add, &[x, output, mlp])
@@ -389,7 +387,7 @@ impl LayerBuilder<'_> {
                 AfterNorm::Result
             }
             true => AfterNorm::Sum,
-            false => self.block.after,
+            false => self.run.architecture.after,
         };
         let middle = match after {
             AfterNorm::Result => {
@@ -475,11 +473,11 @@ impl LayerBuilder<'_> {
 impl LayerBuilder<'_> {
     /// The MLP: up, the function inside, down; with a gate, the function of the gate times the way up.
     pub fn mlp(&mut self, x: NodeId) -> Result<NodeId> {
-        let inside = if self.block.gated {
+        let inside = if self.run.architecture.model.gated {
             self.gated(x)?
         } else {
             let up = self.linear("MLP_up", x, ["W_up", "b_up"], ["W_up", "b_up"])?;
-            self.graph.add("MLP_hidden", self.block.activation.op(), &[up])?
+            self.graph.add("MLP_hidden", self.run.architecture.activation.op(), &[up])?
         };
         self.linear("MLP", inside, ["W_down", "b_down"], ["W_down", "b_down"])
     }
@@ -501,7 +499,7 @@ impl LayerBuilder<'_> {
             [gate, self.linear("MLP_up", x, weights[up], weights[up])?]
         };
         let [gate, up] = if slip == GateUse::OnUp { [up, gate] } else { [gate, up] };
-        let active = self.graph.add("MLP_active", self.block.activation.op(), &[gate])?;
+        let active = self.graph.add("MLP_active", self.run.architecture.activation.op(), &[gate])?;
         self.graph.add("MLP_hidden", Op::Multiply, &[active, up])
     }
 }
@@ -606,7 +604,7 @@ impl LayerBuilder<'_> {
 
     /// Queries, keys and values of all heads.
     fn projections(&mut self, x: NodeId) -> Result<[NodeId; 3]> {
-        if self.block.projections == Projections::Separate {
+        if self.run.architecture.projections == Projections::Separate {
             let mut one = |name: &str, weights: &'static str, bias: &'static str| {
                 self.linear(name, x, [weights, bias], [weights, bias])
             };
@@ -615,7 +613,7 @@ impl LayerBuilder<'_> {
         let all = self.linear("QKV", x, ["W_Q W_K W_V", "b_Q b_K b_V"], ["W_QKV", "b_QKV"])?;
         let (heads, groups) = (self.block.recipe.heads, self.block.recipe.kv_heads);
         let width = self.graph[all].shape().cols / (heads + 2 * groups);
-        if self.block.projections == Projections::FusedByHead {
+        if self.run.architecture.projections == Projections::FusedByHead {
             return self.by_head((all, width));
         }
         let mut start = 0;

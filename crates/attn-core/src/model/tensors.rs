@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::attention::WeightLayout;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Machine, read_once};
 use crate::matrix::Shape;
 use crate::memory;
-use crate::params::{Family, ModelPart, NormSite, Weight, weights};
+use crate::params::family::Layout;
+use crate::params::{Family, ModelPart, NormSite, Weight, masked_words, weights};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{counted, listed_briefly};
 
@@ -26,18 +27,7 @@ pub enum Slot {
     Bias(NormSite),
 }
 
-/// The head of an encoder that predicts masked words, which no count of parameters has: symbol, name, and its shape in rows and
-/// columns of d and n_vocab.
-const MASKED_WORD_HEAD: [(&str, &str); 5] = [
-    ("W_head", "cls.predictions.transform.dense.weight"),
-    ("b_head", "cls.predictions.transform.dense.bias"),
-    ("g_head", "cls.predictions.transform.LayerNorm.weight"),
-    ("beta_head", "cls.predictions.transform.LayerNorm.bias"),
-    ("b_U", DECODER_BIAS),
-];
-
-/// The matrix of that head and its bias, which older files have under another name, newer ones under both.
-const DECODER: &str = "cls.predictions.decoder.weight";
+/// The bias of the head that predicts masked words, which older files have under another name, newer ones under both.
 const DECODER_BIAS: &str = "cls.predictions.decoder.bias";
 const OLD_DECODER_BIAS: &str = "cls.predictions.bias";
 
@@ -115,8 +105,7 @@ impl Tensors {
         let place = self.places.get(&(slot, layer)).ok_or_else(|| {
             Error::new(format!("the model has no weight {slot:?}")).in_source(self.checkpoint.name())
         })?;
-        let known =
-            self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(&place.name).cloned();
+        let known = self.in_memory().get(&place.name).cloned();
         let tensor = match known {
             Some(tensor) => tensor,
             None => self.checkpoint.tensor(&place.name)?,
@@ -136,8 +125,7 @@ impl Tensors {
             return Ok(NamedWeight { name, layout, tensor });
         }
         let tensor = tensor.loaded()?;
-        let mut loaded = self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        loaded.insert(name.clone(), tensor.clone());
+        self.in_memory().insert(name.clone(), tensor.clone());
         Ok(NamedWeight { name, layout, tensor })
     }
 
@@ -188,11 +176,15 @@ impl Tensors {
     /// the first layer, for the next token. None after what is no such weight.
     pub(super) fn after(&self, slot: Slot, layer: Option<usize>) -> Option<[Option<Tensor>; 2]> {
         let at = self.products.iter().position(|product| *product == self.key(slot, layer))?;
-        let loaded = self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let loaded = self.in_memory();
         Some([1, 2].map(|ahead| {
             let next = self.products[(at + ahead) % self.products.len()];
             loaded.get(&self.places.get(&next)?.name).cloned()
         }))
+    }
+
+    fn in_memory(&self) -> MutexGuard<'_, BTreeMap<String, Tensor>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where a weight stands in the listing. In a model with a tied head, `W_U` is `W_E`.
@@ -223,25 +215,20 @@ fn find(architecture: &Architecture, checkpoint: Box<dyn Checkpoint>) -> Result<
     };
     let listed = weights(&architecture.model)?;
     let embedding = listed.iter().find(|weight| weight.symbol == "W_E").map_or("", |weight| &*weight.name);
-    let has_head = family != Family::Bert || search.found.contains_key(MASKED_WORD_HEAD[0].1);
-    let head = match family {
-        Family::Bert => Some(DECODER).filter(|_| has_head),
-        Family::AttnSmall => None,
-        _ => listed.iter().find(|weight| weight.symbol == "W_U").map(|weight| &*weight.name),
-    };
+    let masked_words = masked_words(&architecture.model);
+    let has_head = masked_words.first().is_none_or(|weight| search.found.contains_key(&weight.name));
+    let heads = listed.iter().chain(&masked_words).filter(|_| has_head && !family.is_small());
+    let head = heads.filter(|weight| weight.symbol == "W_U").map(|weight| &*weight.name).next();
     let tied = head.map_or(Ok(false), |head| search.is_tied(head, embedding))?;
-    for weight in listed.iter().filter(|weight| weight.part != ModelPart::Pooler) {
-        if weight.symbol != "W_U" || !tied {
-            search.weight(weight)?;
-        }
+    if !has_head {
+        search.notes.push("there is no head that predicts masked words, so there are no logits".to_string());
+    } else if !masked_words.is_empty() {
+        search.one_decoder_bias()?;
     }
-    if family == Family::Bert {
-        if has_head {
-            search.masked_word_head(tied)?;
-        } else {
-            let none = "there is no head that predicts masked words, so there are no logits";
-            search.notes.push(none.to_string());
-        }
+    let listed = listed.iter().filter(|weight| weight.part != ModelPart::Pooler);
+    let read = listed.chain(masked_words.iter().filter(|_| has_head));
+    for weight in read.filter(|weight| weight.symbol != "W_U" || !tied) {
+        search.weight(weight)?;
     }
     search.check_missing()?;
     let ignored = search.ignored()?;
@@ -359,13 +346,8 @@ impl Search<'_> {
         Ok(is_copy)
     }
 
-    /// The head of BERT that predicts masked words.
-    fn masked_word_head(&mut self, tied: bool) -> Result<()> {
-        let (d, vocabulary) = (self.architecture.model.hidden, self.architecture.model.vocabulary);
-        if !tied {
-            let slot = (Slot::Weight("W_U"), None);
-            self.place(slot, DECODER.to_string(), &[vocabulary, d], WeightLayout::OutIn)?;
-        }
+    /// Leaves one of the two names of the bias of the head that predicts masked words.
+    fn one_decoder_bias(&mut self) -> Result<()> {
         if let Some(old) = self.found.get(OLD_DECODER_BIAS).cloned() {
             match self.found.get(DECODER_BIAS).cloned() {
                 None => drop(self.found.insert(DECODER_BIAS.to_string(), old)),
@@ -375,14 +357,6 @@ impl Search<'_> {
                 Some(_) => {}
             }
             self.found.remove(OLD_DECODER_BIAS);
-        }
-        for (symbol, name) in MASKED_WORD_HEAD {
-            let shape = match symbol {
-                "W_head" => vec![d, d],
-                "b_U" => vec![vocabulary],
-                _ => vec![d],
-            };
-            self.place((Slot::Weight(symbol), None), name.to_string(), &shape, WeightLayout::OutIn)?;
         }
         Ok(())
     }
@@ -542,50 +516,38 @@ pub(super) fn listed_name(family: Family, name: &str) -> String {
         Some((stem, "beta")) => format!("{stem}.bias"),
         _ => name,
     };
-    let (prefix, heads) = prefix(family);
-    if name.starts_with(prefix) || heads.iter().any(|head| name.starts_with(head)) {
+    let Layout { prefix, apart, .. } = family.layout();
+    if name.starts_with(prefix) || apart.iter().any(|head| name.starts_with(head)) {
         name
     } else {
         format!("{prefix}{name}")
     }
 }
 
-/// The prefix of a family's tensors, and the beginnings of the names that stand without it.
-fn prefix(family: Family) -> (&'static str, &'static [&'static str]) {
-    match family {
-        Family::Gpt2 => ("transformer.", &["lm_head."]),
-        Family::GptNeox => ("gpt_neox.", &["embed_out."]),
-        Family::Bert => ("bert.", &["cls."]),
-        Family::AttnSmall => ("", &[]),
-        _ => ("model.", &["lm_head.", "vision_tower.", "multi_modal_projector."]),
-    }
-}
-
 /// Why no step reads a tensor of this listed name; none for a tensor that is no well-known one.
 pub(super) fn reason_to_ignore(listed: &str) -> Option<&'static str> {
-    let ends = |tails: &[&str]| tails.iter().any(|tail| listed.ends_with(tail));
-    let begins = |heads: &[&str]| heads.iter().any(|head| listed.starts_with(head));
-    if ends(&[".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias"]) {
-        Some("mask buffers")
-    } else if ends(&["rotary_emb.inv_freq"]) {
-        Some("rotary frequencies")
-    } else if ends(&["embeddings.position_ids", "embeddings.token_type_ids"]) {
-        Some("numbers of positions and types")
-    } else if begins(&["bert.pooler."]) {
-        Some("the pooler")
-    } else if begins(&["cls.seq_relationship."]) {
-        Some("the next-sentence head")
-    } else if begins(&[
-        "vision_tower.",
-        "multi_modal_projector.",
-        "model.vision_tower.",
-        "model.multi_modal_projector.",
-    ]) {
-        Some("the vision tower")
-    } else {
-        None
-    }
+    let is_it = |pattern: &&str| match pattern.strip_prefix('*') {
+        Some(end) => listed.ends_with(end),
+        None => listed.starts_with(*pattern),
+    };
+    IGNORED
+        .iter()
+        .find(|(patterns, _)| patterns.split(' ').any(|pattern| is_it(&pattern)))
+        .map(|(_, why)| *why)
 }
+
+/// What names of tensors that no step reads begin or, behind a `*`, end with, and what they are.
+const IGNORED: [(&str, &str); 6] = [
+    ("*.attn.bias *.attn.masked_bias *.attention.bias *.attention.masked_bias", "mask buffers"),
+    ("*rotary_emb.inv_freq", "rotary frequencies"),
+    ("*embeddings.position_ids *embeddings.token_type_ids", "numbers of positions and types"),
+    ("bert.pooler.", "the pooler"),
+    ("cls.seq_relationship.", "the next-sentence head"),
+    (
+        "vision_tower. multi_modal_projector. model.vision_tower. model.multi_modal_projector.",
+        "the vision tower",
+    ),
+];
 
 // Reading a model's weights and doing nothing with them: no token can be decoded faster.
 
@@ -631,20 +593,17 @@ mod tests {
     #[test]
     fn names_are_the_same_with_and_without_their_prefix() {
         for (family, name, listed) in [
-            (Family::Gpt2, "h.0.attn.c_attn.weight", "transformer.h.0.attn.c_attn.weight"),
-            (Family::Gpt2, "transformer.wte.weight", "transformer.wte.weight"),
-            (Family::Gpt2, "lm_head.weight", "lm_head.weight"),
-            (Family::Bert, "embeddings.LayerNorm.gamma", "bert.embeddings.LayerNorm.weight"),
-            (
-                Family::Bert,
-                "cls.predictions.transform.LayerNorm.beta",
-                "cls.predictions.transform.LayerNorm.bias",
-            ),
-            (Family::Gemma3, "language_model.model.norm.weight", "model.norm.weight"),
-            (Family::Gemma3, "model.language_model.norm.weight", "model.norm.weight"),
-            (Family::Llama, "layers.1.mlp.up_proj.weight", "model.layers.1.mlp.up_proj.weight"),
-            (Family::GptNeox, "embed_out.weight", "embed_out.weight"),
+            ("gpt2", "h.0.attn.c_attn.weight", "transformer.h.0.attn.c_attn.weight"),
+            ("gpt2", "transformer.wte.weight", "transformer.wte.weight"),
+            ("gpt2", "lm_head.weight", "lm_head.weight"),
+            ("bert", "embeddings.LayerNorm.gamma", "bert.embeddings.LayerNorm.weight"),
+            ("bert", "cls.predictions.transform.LayerNorm.beta", "cls.predictions.transform.LayerNorm.bias"),
+            ("gemma3", "language_model.model.norm.weight", "model.norm.weight"),
+            ("gemma3", "model.language_model.norm.weight", "model.norm.weight"),
+            ("llama", "layers.1.mlp.up_proj.weight", "model.layers.1.mlp.up_proj.weight"),
+            ("gpt_neox", "embed_out.weight", "embed_out.weight"),
         ] {
+            let (_, family) = Family::by_model_type().find(|(known, _)| *known == family).unwrap();
             assert_eq!(listed_name(family, name), listed);
         }
     }

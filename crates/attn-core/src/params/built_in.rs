@@ -8,7 +8,8 @@ use crate::data_file::entries;
 use crate::error::{Error, Result};
 use crate::text::nearest;
 
-use super::model::{Biases, Family, Model, Positions};
+use super::family::Family;
+use super::model::{Biases, Model, Positions};
 
 /// A model known by name.
 #[derive(Debug, Deserialize)]
@@ -62,7 +63,7 @@ fn built(model: Model) -> Model {
 fn lecture(model: &Model) -> Model {
     Model {
         counting: Some("matrices alone, as the lecture behind document 004 counts"),
-        family: Family::HeadByHead,
+        family: Family::head_by_head(),
         positions: Positions::NotCounted,
         tied: false,
         biases: Biases::default(),

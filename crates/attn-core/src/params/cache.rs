@@ -2,28 +2,18 @@
 
 use crate::error::{Error, Result};
 
-use super::model::{Model, Positions};
+use super::model::{Latent, Model, Positions};
 use super::weight::too_many;
 
 /// The key/value cache of one sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// L: layers.
-    pub layers: u64,
     /// G: key/value heads in a layer.
     pub key_value_heads: u64,
-    /// d_k = d_v: the width of a head.
-    pub head_width: u64,
-    /// The number of tokens read.
-    pub context: u64,
-    /// Bytes that one number takes.
-    pub element_bytes: u64,
-    /// The number of layers with a window, and the tokens that they keep, at most the context.
-    pub windowed: Option<(u64, u64)>,
-    /// For compressed keys and values: the widths of the latent vector and of the rotated key, which all heads share.
-    pub latent: Option<(u64, u64)>,
     /// All of it, in bytes.
     pub bytes: u64,
+    /// What is multiplied, in letters and in figures.
+    factors: Vec<[String; 2]>,
 }
 
 /// The usual abbreviation of the way in which the query heads of a layer share their keys and values: MHA if each has its own, MQA if
@@ -39,32 +29,12 @@ fn sharing(model: &Model) -> &'static str {
 impl Cache {
     /// The bytes in letters; with windows each kind of layer has its own product.
     pub fn formula(&self) -> String {
-        if self.latent.is_some() {
-            return "L · (d_c + d_R) · context · bytes".to_string();
-        }
-        match self.windowed {
-            None => "2 · L · G · d_k · context · bytes".to_string(),
-            Some((layers, _)) if layers == self.layers => "2 · L · G · d_k · window · bytes".to_string(),
-            Some(_) => "2 · G · d_k · bytes · (L_full · context + L_window · window)".to_string(),
-        }
+        self.factors.iter().map(|[letters, _]| &**letters).collect::<Vec<_>>().join(" · ")
     }
 
     /// The bytes in figures, in the order of [`Cache::formula`].
     pub fn figures(&self) -> String {
-        let Cache { layers, key_value_heads, head_width, context, element_bytes, .. } = self;
-        if let Some((latent, rotary)) = self.latent {
-            return format!("{layers} · ({latent} + {rotary}) · {context} · {element_bytes}");
-        }
-        match self.windowed {
-            Some((windowed, tokens)) if windowed < *layers => format!(
-                "2 · {key_value_heads} · {head_width} · {element_bytes} · ({} · {context} + {windowed} · {tokens})",
-                layers - windowed
-            ),
-            windowed => {
-                let tokens = windowed.map_or(*context, |(_, tokens)| tokens);
-                format!("2 · {layers} · {key_value_heads} · {head_width} · {tokens} · {element_bytes}")
-            }
-        }
+        self.factors.iter().map(|[_, figures]| &**figures).collect::<Vec<_>>().join(" · ")
     }
 }
 
@@ -95,25 +65,34 @@ pub fn cache(model: &Model, context: u64, element_bytes: u64) -> Result<Cache> {
         .windows
         .map(|windows| (windows.layers.min(model.layers), windows.window))
         .filter(|&(layers, window)| layers > 0 && window < context);
-    let (windowed_layers, window) = windowed.unwrap_or((0, 0));
-    let bytes = (|| {
-        let full = (model.layers - windowed_layers).checked_mul(context)?;
-        let tokens = full.checked_add(windowed_layers.checked_mul(window)?)?;
-        let factors = match model.latent {
-            Some(latent) => [1, 1, latent.key_value.checked_add(latent.rotary)?, element_bytes],
-            None => [2, model.key_value_heads, model.head_width, element_bytes],
-        };
-        factors.into_iter().try_fold(tokens, |product: u64, factor| product.checked_mul(factor))
-    })();
+    let factor = |letters: &str, value: u64| ([letters.to_string(), value.to_string()], Some(value));
+    let (layers, heads, bytes) =
+        (factor("L", model.layers), factor("G", model.key_value_heads), factor("bytes", element_bytes));
+    let width = factor("d_k", model.head_width);
+    let factors = match (model.latent, windowed) {
+        (Some(Latent { key_value, rotary, .. }), _) => {
+            let figures = format!("({key_value} + {rotary})");
+            let width = (["(d_c + d_R)".to_string(), figures], key_value.checked_add(rotary));
+            vec![layers, width, factor("context", context), bytes]
+        }
+        (None, Some((windowed, window))) if windowed < model.layers => {
+            let full = model.layers - windowed;
+            let letters = "(L_full · context + L_window · window)".to_string();
+            let figures = format!("({full} · {context} + {windowed} · {window})");
+            let tokens = full.checked_mul(context).zip(windowed.checked_mul(window));
+            let tokens = tokens.and_then(|(full, windowed)| full.checked_add(windowed));
+            vec![factor("2", 2), heads, width, bytes, ([letters, figures], tokens)]
+        }
+        (None, windowed) => {
+            let tokens = windowed.map_or(factor("context", context), |(_, window)| factor("window", window));
+            vec![factor("2", 2), layers, heads, width, tokens, bytes]
+        }
+    };
+    let product = factors.iter().try_fold(1, |product: u64, (_, value)| product.checked_mul((*value)?));
     Ok(Cache {
-        layers: model.layers,
         key_value_heads: model.key_value_heads,
-        head_width: model.head_width,
-        context,
-        element_bytes,
-        windowed,
-        latent: model.latent.map(|latent| (latent.key_value, latent.rotary)),
-        bytes: bytes.ok_or_else(|| too_many("the key/value cache in bytes"))?,
+        bytes: product.ok_or_else(|| too_many("the key/value cache in bytes"))?,
+        factors: factors.into_iter().map(|(said, _)| said).collect(),
     })
 }
 

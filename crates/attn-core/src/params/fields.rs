@@ -5,7 +5,13 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::text::{clip, counted, nearest};
 
-use super::model::{AssumedValue, Bias, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule, Windows};
+use super::family::{Bias, FamilyEntry, WindowRule};
+use super::model::{AssumedValue, Windows};
+
+/// The value of a missing `sliding_window`.
+const USUAL_WINDOW: u64 = 4096;
+/// The value of a missing `max_window_layers`.
+const USUAL_FULL_LAYERS: u64 = 28;
 
 /// Names beyond this length are not compared: the comparison takes memory by their length.
 pub(super) const LONGEST_NAME: usize = 64;
@@ -137,9 +143,8 @@ impl<'a> Fields<'a> {
 
     pub fn bias(&self, bias: Bias) -> Result<bool> {
         match bias {
-            Bias::Never => Ok(false),
-            Bias::Always => Ok(true),
-            Bias::Field(key) => self.flag(key, false),
+            Bias::Fixed(has_bias) => Ok(has_bias),
+            Bias::Stated { field, usual } => self.flag(field, usual),
         }
     }
 
@@ -239,40 +244,40 @@ impl SomeLayers {
 }
 
 /// The sliding windows of a model, if it has any.
-pub(super) fn windows(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<Option<Windows>> {
-    let Some((window, windowed)) = windowed_layers(fields, rule, layers)? else { return Ok(None) };
+pub(super) fn windows(fields: &mut Fields, of: &FamilyEntry, layers: u64) -> Result<Option<Windows>> {
+    let Some((window, windowed)) = windowed_layers(fields, of, layers)? else { return Ok(None) };
     Ok(Some(Windows { window, layers: windowed.count(layers) }).filter(|windows| windows.layers > 0))
 }
 
 /// The window, and the layers that have it.
 pub(crate) fn windowed_layers(
     fields: &mut Fields,
-    rule: WindowRule,
+    of: &FamilyEntry,
     layers: u64,
 ) -> Result<Option<(u64, SomeLayers)>> {
-    let used = match rule {
+    let used = match of.windows {
         WindowRule::Never => false,
         WindowRule::UpperLayers => fields.flag("use_sliding_window", false)?,
         WindowRule::WithoutPositions => {
             fields.flag("use_sliding_window", false)? && fields.object.contains_key("sliding_window")
         }
         WindowRule::WhereStated => fields.object.contains_key("sliding_window"),
-        WindowRule::EveryLayer | WindowRule::AllButEach { .. } => true,
+        WindowRule::EveryLayer | WindowRule::AllButEach => true,
     };
     // Unlike elsewhere, null says something here: there is no window.
     if !used || fields.object.get("sliding_window").is_some_and(Value::is_null) {
         return Ok(None);
     }
     let window = fields.size_or("sliding_window", USUAL_WINDOW, "")?;
-    let windowed = match rule {
+    let windowed = match of.windows {
         WindowRule::Never => SomeLayers::None,
         WindowRule::EveryLayer | WindowRule::WhereStated => SomeLayers::All,
         _ if let Some(marks) = layer_types(fields, layers)? => SomeLayers::Listed(marks),
         WindowRule::UpperLayers => SomeLayers::From(fields.whole_or("max_window_layers", USUAL_FULL_LAYERS)?),
-        WindowRule::AllButEach { nth, field: None } => SomeLayers::AllButEach(nth),
-        WindowRule::AllButEach { nth, field: Some(field) } => {
-            SomeLayers::AllButEach(fields.size_or(field, nth, "")?)
-        }
+        WindowRule::AllButEach => SomeLayers::AllButEach(match of.nth_field {
+            Some(field) => fields.size_or(field, of.nth, "")?,
+            None => of.nth,
+        }),
         WindowRule::WithoutPositions => rotated_layers(fields, layers)?.others(),
     };
     Ok(Some((window, windowed)))

@@ -6,16 +6,10 @@
 //!
 //! # To add a model family
 //!
-//! The compiler asks for step 1 as soon as [`Family`] has a new variant.
-//!
-//! 1. `model.rs`: the variant, its name for the user, its `model_type` and its architecture.
-//! 2. `model.rs`: for one that is built like Llama, its defaults.
-//! 3. `config.rs`: its experts, if it has some; if it compresses keys and values, its sizes in `latent`, and if its
-//!    configuration has parts that are not counted, a note in `left_out`.
-//! 4. For an architecture of its own: a reader in `config.rs` and a listing in `listing.rs`; for other names of experts, `experts`
-//!    there; for an encoder, `Model::is_encoder`.
-//! 5. `data/models.toml`: its published models that can be named on the command line.
-//! 6. `tests/golden/params_more.py`: a configuration and its count by plain arithmetic, from the paper and not from this code;
+//! 1. `data/families.toml`: its entry, and the layout of its weights where no other family has it; the head of the file says what they
+//!    have. A rule that no other family has is a variant in `family.rs`, and its reading a function in `config.rs`.
+//! 2. `data/models.toml`: its published models that can be named on the command line.
+//! 3. `tests/golden/params_more.py`: a configuration and its count by plain arithmetic, from the paper and not from this code;
 //!    `python params_more.py` writes `params_more.json`, which `cargo test --test all input::params::` reads.
 //!
 //! ```
@@ -37,18 +31,18 @@
 mod built_in;
 mod cache;
 pub(crate) mod config;
+pub(crate) mod family;
 pub(crate) mod fields;
 mod listing;
-pub(crate) mod model;
+mod model;
 mod weight;
 
 pub use crate::attention::WeightLayout;
 pub use built_in::{BuiltIn, built_in, named};
 pub use cache::{Cache, cache, caches_by_sharing};
 pub use config::check_length as check_config_length;
+pub use family::{Family, Gain, NormKind, NormPlaces, Norms, Projections, QueryKeyNorm};
+pub(crate) use listing::masked_words;
 pub use listing::weights;
-pub use model::{
-    AssumedValue, Biases, Experts, Family, Latent, Model, NormKind, NormPlaces, Norms, Positions,
-    QueryKeyNorm, Windows,
-};
+pub use model::{AssumedValue, Biases, Experts, Latent, Model, Positions, Windows};
 pub use weight::{Counts, Dimension, Extent, ModelPart, NormSite, Weight};

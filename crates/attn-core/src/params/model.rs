@@ -1,11 +1,9 @@
 //! The properties of a transformer that determine its weights.
 
-use strum::{EnumIter, IntoEnumIterator};
-
 use crate::error::{Error, Result};
 use crate::text::counted;
 
-use super::weight::Dimension;
+use super::family::{Family, Norms};
 
 /// A decoder-only transformer, as far as its weights and its key/value cache depend on it.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,48 +78,6 @@ pub struct Biases {
     pub mlp: bool,
 }
 
-/// The normalisations of a model; one more stands after the last block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Norms {
-    /// The learned vectors of a normalisation.
-    pub kind: NormKind,
-    /// The places of the normalisations in a block.
-    pub places: NormPlaces,
-    /// The norms of queries and keys.
-    pub query_key: QueryKeyNorm,
-}
-
-/// The norms of queries and keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueryKeyNorm {
-    /// There are none.
-    None,
-    /// Each head for itself, all with the same d_k gains.
-    EachHead,
-    /// All heads together, with a gain for each column.
-    AllHeads,
-}
-
-/// The learned vectors of a normalisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NormKind {
-    /// A gain and a bias a feature.
-    LayerNorm,
-    /// A gain a feature.
-    RmsNorm,
-}
-
-/// The places of the normalisations in a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NormPlaces {
-    /// Before attention and before the MLP.
-    Before,
-    /// After attention and after the MLP.
-    After,
-    /// Before and after each of the two.
-    BeforeAndAfter,
-}
-
 /// A mixture of experts: in some layers several MLPs stand side by side, and a router picks a few of them for each token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Experts {
@@ -194,18 +150,6 @@ impl AssumedValue {
     }
 }
 
-/// The dimensions of a model under the letters that formulas use.
-pub(super) struct Dimensions {
-    pub layers: Dimension,
-    pub d: Dimension,
-    pub query_heads: Dimension,
-    pub key_value_heads: Dimension,
-    pub d_k: Dimension,
-    pub d_v: Dimension,
-    pub d_ff: Dimension,
-    pub vocabulary: Dimension,
-}
-
 impl Positions {
     /// The longest context that the positions are made for, where one is known.
     pub fn longest(self) -> Option<u64> {
@@ -239,7 +183,7 @@ impl Model {
             ("query heads", self.query_heads),
             ("key/value heads", self.key_value_heads),
             ("head width", self.head_width),
-            ("MLP's intermediate size", if self.family == Family::AttnSmall { 1 } else { self.intermediate }),
+            ("MLP's intermediate size", if self.family.is_small() { 1 } else { self.intermediate }),
             ("vocabulary", self.vocabulary),
             ("positions", if self.positions == Positions::Learned(0) { 0 } else { 1 }),
         ];
@@ -265,275 +209,4 @@ impl Model {
         }
         Ok(())
     }
-
-    pub(super) fn dimensions(&self) -> Dimensions {
-        let named = Dimension::of;
-        Dimensions {
-            layers: named("L", self.layers),
-            d: named("d", self.hidden),
-            query_heads: named("H", self.query_heads),
-            key_value_heads: named("G", self.key_value_heads),
-            d_k: named("d_k", self.head_width),
-            d_v: named("d_v", self.head_width),
-            d_ff: named("d_ff", self.intermediate),
-            vocabulary: named("n_vocab", self.vocabulary),
-        }
-    }
-}
-
-// The families of models whose weights can be listed.
-
-/// Models that name and arrange their weights alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
-pub enum Family {
-    /// A count of matrices head by head, that follows no checkpoint.
-    HeadByHead,
-    /// GPT-2, and GPT-3, which is built like it.
-    Gpt2,
-    /// Llama.
-    Llama,
-    /// Mistral.
-    Mistral,
-    /// Qwen 2 and 2.5.
-    Qwen2,
-    /// Qwen 3 without experts.
-    Qwen3,
-    /// The first Gemma.
-    Gemma,
-    /// Gemma 2.
-    Gemma2,
-    /// The language model of Gemma 3.
-    Gemma3,
-    /// Mixtral: Mistral with experts.
-    Mixtral,
-    /// Qwen 1.5 and 2 with experts.
-    Qwen2Moe,
-    /// Qwen 3 with experts.
-    Qwen3Moe,
-    /// DeepSeek V2: latent attention, and experts.
-    DeepseekV2,
-    /// DeepSeek V3 and R1.
-    DeepseekV3,
-    /// Phi-3, which keeps W_Q, W_K and W_V in one matrix, and the gate with the way up.
-    Phi3,
-    /// GPT-NeoX and Pythia.
-    GptNeox,
-    /// OLMo 2: norms after attention and the MLP alone.
-    Olmo2,
-    /// SmolLM3: some layers have no positions.
-    SmolLm3,
-    /// OPT.
-    Opt,
-    /// BERT: an encoder.
-    Bert,
-    /// The small models that this program trains.
-    AttnSmall,
-}
-
-impl Family {
-    /// The name that is shown to the user, the `model_type` of its configurations (none for a count that no configuration describes), and
-    /// its architecture. `gemma3` wraps a `gemma3_text` and is unwrapped first.
-    fn facts(self) -> (&'static str, &'static [&'static str], Architecture) {
-        match self {
-            Family::HeadByHead => ("head by head", &[], Architecture::HeadByHead),
-            Family::Gpt2 => ("GPT-2", &["gpt2"], Architecture::Gpt2),
-            Family::Llama => ("Llama", &["llama"], Architecture::Llama(&LLAMA)),
-            Family::Mistral => ("Mistral", &["mistral"], Architecture::Llama(&MISTRAL)),
-            Family::Qwen2 => ("Qwen2", &["qwen2"], Architecture::Llama(&QWEN2)),
-            Family::Qwen3 => ("Qwen3", &["qwen3"], Architecture::Llama(&QWEN3)),
-            Family::Gemma => ("Gemma", &["gemma"], Architecture::Llama(&GEMMA)),
-            Family::Gemma2 => ("Gemma 2", &["gemma2"], Architecture::Llama(&GEMMA2)),
-            Family::Gemma3 => ("Gemma 3", &["gemma3", "gemma3_text"], Architecture::Llama(&GEMMA3)),
-            Family::Mixtral => ("Mixtral", &["mixtral"], Architecture::Llama(&MIXTRAL)),
-            Family::Qwen2Moe => ("Qwen2 MoE", &["qwen2_moe"], Architecture::Llama(&QWEN2_MOE)),
-            Family::Qwen3Moe => ("Qwen3 MoE", &["qwen3_moe"], Architecture::Llama(&QWEN3_MOE)),
-            Family::DeepseekV2 => ("DeepSeek V2", &["deepseek_v2"], Architecture::Llama(&LLAMA)),
-            Family::DeepseekV3 => ("DeepSeek V3", &["deepseek_v3"], Architecture::Llama(&LLAMA)),
-            Family::Phi3 => ("Phi-3", &["phi3"], Architecture::Llama(&PHI3)),
-            Family::GptNeox => ("GPT-NeoX", &["gpt_neox"], Architecture::GptNeox),
-            Family::Olmo2 => ("OLMo 2", &["olmo2"], Architecture::Llama(&OLMO2)),
-            Family::SmolLm3 => ("SmolLM3", &["smollm3"], Architecture::Llama(&SMOLLM3)),
-            Family::Opt => ("OPT", &["opt"], Architecture::Opt),
-            Family::Bert => ("BERT", &["bert"], Architecture::Bert),
-            Family::AttnSmall => ("attn-small", &["attn-small"], Architecture::AttnSmall),
-        }
-    }
-
-    /// The name that is shown to the user.
-    pub fn name(self) -> &'static str {
-        self.facts().0
-    }
-
-    /// The architecture that its configurations are read by and its weights are listed by.
-    pub(crate) fn architecture(self) -> Architecture {
-        self.facts().2
-    }
-
-    /// Each `model_type` that is read, with its family, in the order of the enum.
-    pub(crate) fn by_model_type() -> impl Iterator<Item = (&'static str, Family)> {
-        Family::iter().flat_map(|family| family.facts().1.iter().map(move |name| (*name, family)))
-    }
-}
-
-// The defaults of each family: the meaning of a missing field of its configuration, and fixed settings.
-//
-// They are those of the configuration and model classes of Hugging Face's `transformers`, which read the
-// same files; `tests/golden/params.json` holds every weight that they make of a set of configurations.
-
-/// The settings that a family uses where a configuration does not state them, and those that it always uses.
-pub(crate) struct FamilyDefaults {
-    pub tied: bool,
-    /// `None`: as many as query heads.
-    pub key_value_heads: Option<u64>,
-    /// `None`: d / H.
-    pub head_width: Option<u64>,
-    pub query_key_value_bias: Bias,
-    pub output_bias: Bias,
-    pub mlp_bias: Bias,
-    pub norms: Norms,
-    pub windows: WindowRule,
-    pub matrices: ProjectionMatrices,
-    /// Sizes that a published configuration of the family leaves out.
-    pub sizes: &'static [(&'static str, u64)],
-}
-
-/// The condition under which a product adds a bias.
-#[derive(Clone, Copy)]
-pub(crate) enum Bias {
-    Never,
-    Always,
-    /// If this field of the configuration is true.
-    Field(&'static str),
-}
-
-/// The matrices that a checkpoint keeps the projections of attention and of the MLP in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProjectionMatrices {
-    /// A matrix for each projection.
-    Separate,
-    /// One for W_Q, W_K and W_V, and one for the gate and the way up.
-    Fused,
-}
-
-/// The rule that selects the layers with a sliding window.
-#[derive(Clone, Copy)]
-pub(crate) enum WindowRule {
-    Never,
-    /// All of them, where `sliding_window` is not null.
-    EveryLayer,
-    /// All of them, where `sliding_window` is a number.
-    WhereStated,
-    /// The layers from `max_window_layers` on, if `use_sliding_window` is set.
-    UpperLayers,
-    /// The layers without rotary positions, if `use_sliding_window` is set.
-    WithoutPositions,
-    /// All but each n-th: n is fixed, or `sliding_window_pattern` with a default.
-    AllButEach {
-        nth: u64,
-        field: Option<&'static str>,
-    },
-}
-
-/// The value of a missing `sliding_window`.
-pub(super) const USUAL_WINDOW: u64 = 4096;
-
-/// The value of a missing `max_window_layers`.
-pub(super) const USUAL_FULL_LAYERS: u64 = 28;
-
-const PLAIN_NORMS: Norms =
-    Norms { kind: NormKind::RmsNorm, places: NormPlaces::Before, query_key: QueryKeyNorm::None };
-
-const LLAMA: FamilyDefaults = FamilyDefaults {
-    tied: false,
-    key_value_heads: None,
-    head_width: None,
-    query_key_value_bias: Bias::Field("attention_bias"),
-    output_bias: Bias::Field("attention_bias"),
-    mlp_bias: Bias::Field("mlp_bias"),
-    norms: PLAIN_NORMS,
-    windows: WindowRule::Never,
-    matrices: ProjectionMatrices::Separate,
-    sizes: &[],
-};
-
-const MISTRAL: FamilyDefaults = FamilyDefaults {
-    key_value_heads: Some(8),
-    query_key_value_bias: Bias::Never,
-    output_bias: Bias::Never,
-    mlp_bias: Bias::Never,
-    windows: WindowRule::EveryLayer,
-    ..LLAMA
-};
-
-const QWEN2: FamilyDefaults = FamilyDefaults {
-    key_value_heads: Some(32),
-    query_key_value_bias: Bias::Always,
-    windows: WindowRule::UpperLayers,
-    ..MISTRAL
-};
-
-const QWEN3: FamilyDefaults = FamilyDefaults {
-    head_width: Some(128),
-    query_key_value_bias: Bias::Field("attention_bias"),
-    output_bias: Bias::Field("attention_bias"),
-    norms: Norms { query_key: QueryKeyNorm::EachHead, ..PLAIN_NORMS },
-    ..QWEN2
-};
-
-const GEMMA: FamilyDefaults = FamilyDefaults {
-    tied: true,
-    key_value_heads: Some(16),
-    head_width: Some(256),
-    mlp_bias: Bias::Never,
-    ..LLAMA
-};
-
-const GEMMA2: FamilyDefaults = FamilyDefaults {
-    key_value_heads: Some(4),
-    norms: Norms { places: NormPlaces::BeforeAndAfter, ..PLAIN_NORMS },
-    windows: WindowRule::AllButEach { nth: 2, field: None },
-    ..GEMMA
-};
-
-const GEMMA3: FamilyDefaults = FamilyDefaults {
-    norms: Norms { query_key: QueryKeyNorm::EachHead, places: NormPlaces::BeforeAndAfter, ..PLAIN_NORMS },
-    windows: WindowRule::AllButEach { nth: 6, field: Some("sliding_window_pattern") },
-    sizes: &[("num_attention_heads", 8), ("vocab_size", 262_208)],
-    ..GEMMA2
-};
-
-const MIXTRAL: FamilyDefaults = FamilyDefaults { windows: WindowRule::WhereStated, ..MISTRAL };
-
-const QWEN2_MOE: FamilyDefaults = FamilyDefaults { key_value_heads: Some(16), ..QWEN2 };
-
-const QWEN3_MOE: FamilyDefaults = FamilyDefaults { key_value_heads: Some(4), head_width: None, ..QWEN3 };
-
-const PHI3: FamilyDefaults =
-    FamilyDefaults { key_value_heads: None, matrices: ProjectionMatrices::Fused, ..MIXTRAL };
-
-const OLMO2: FamilyDefaults = FamilyDefaults {
-    mlp_bias: Bias::Never,
-    norms: Norms { places: NormPlaces::After, query_key: QueryKeyNorm::AllHeads, ..PLAIN_NORMS },
-    ..LLAMA
-};
-
-const SMOLLM3: FamilyDefaults =
-    FamilyDefaults { tied: true, key_value_heads: Some(4), windows: WindowRule::WithoutPositions, ..LLAMA };
-
-/// The architecture that a family's configurations are read by and its weights are listed by.
-pub(crate) enum Architecture {
-    /// Matrices head by head, that no configuration describes.
-    HeadByHead,
-    /// GPT-2's.
-    Gpt2,
-    /// Llama's, with these defaults.
-    Llama(&'static FamilyDefaults),
-    /// GPT-NeoX's.
-    GptNeox,
-    /// OPT's.
-    Opt,
-    /// BERT's.
-    Bert,
-    /// That of the small models that this program trains.
-    AttnSmall,
 }

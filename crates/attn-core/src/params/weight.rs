@@ -2,21 +2,28 @@
 
 use std::fmt;
 
-use strum::{EnumIter, IntoEnumIterator};
+use serde::Deserialize;
+use strum::{Display, EnumIter, IntoEnumIterator, IntoStaticStr};
 
 use crate::attention::WeightLayout;
 use crate::error::{Error, Result};
 
 /// The part of a model that a weight belongs to. Biases belong to the part whose product they follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumIter)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumIter, Display, IntoStaticStr, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "lowercase")]
 pub enum ModelPart {
     /// From a token, and its position where that is learned, to a vector.
     Embedding,
     /// Queries, keys, values and the way out of the heads.
     Attention,
     /// The two or three matrices that work on each token alone.
+    #[strum(serialize = "MLP")]
     Mlp,
     /// Gains and biases of the normalisations.
+    #[strum(serialize = "norms")]
     Norm,
     /// From the last vector to a score for every token.
     Unembedding,
@@ -25,7 +32,8 @@ pub enum ModelPart {
 }
 
 /// The place of a norm in a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NormSite {
     /// After the embedding.
     Embedding,
@@ -48,12 +56,6 @@ pub struct Dimension {
     pub symbol: &'static str,
     /// Its value in this model.
     pub value: u64,
-}
-
-impl Dimension {
-    pub(super) const fn of(symbol: &'static str, value: u64) -> Dimension {
-        Dimension { symbol, value }
-    }
 }
 
 /// A product of dimensions: `H·d_k`. The empty product is 1.
@@ -97,32 +99,13 @@ impl ModelPart {
 
     /// Its name on the screen.
     pub fn name(self) -> &'static str {
-        match self {
-            ModelPart::Embedding => "embedding",
-            ModelPart::Attention => "attention",
-            ModelPart::Mlp => "MLP",
-            ModelPart::Norm => "norms",
-            ModelPart::Unembedding => "unembedding",
-            ModelPart::Pooler => "pooler",
-        }
+        self.into()
     }
 }
 
-impl fmt::Display for ModelPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl From<Dimension> for Extent {
-    fn from(dimension: Dimension) -> Extent {
-        Extent(vec![dimension])
-    }
-}
-
-impl<const N: usize> From<[Dimension; N]> for Extent {
-    fn from(dimensions: [Dimension; N]) -> Extent {
-        Extent(dimensions.to_vec())
+impl FromIterator<Dimension> for Extent {
+    fn from_iter<I: IntoIterator<Item = Dimension>>(dimensions: I) -> Extent {
+        Extent(dimensions.into_iter().collect())
     }
 }
 
@@ -146,55 +129,6 @@ impl fmt::Display for Extent {
 }
 
 impl Weight {
-    /// A matrix with one copy, not yet counted.
-    pub(super) fn matrix(
-        part: ModelPart,
-        symbol: &'static str,
-        name: &str,
-        rows: impl Into<Extent>,
-        cols: impl Into<Extent>,
-    ) -> Weight {
-        Weight { cols: Some(cols.into()), ..Weight::vector(part, symbol, name, rows) }
-    }
-
-    /// A vector with one copy, not yet counted.
-    pub(super) fn vector(
-        part: ModelPart,
-        symbol: &'static str,
-        name: &str,
-        length: impl Into<Extent>,
-    ) -> Weight {
-        Weight {
-            part,
-            symbol,
-            norm: None,
-            name: name.to_string(),
-            rows: length.into(),
-            cols: None,
-            copies: Extent::default(),
-            layout: WeightLayout::InOut,
-            same_as: None,
-            routed: None,
-            count: 0,
-            active: 0,
-        }
-    }
-
-    /// This weight, once for each of `copies`.
-    pub(super) fn times(self, copies: impl Into<Extent>) -> Weight {
-        Weight { copies: copies.into(), ..self }
-    }
-
-    /// This weight, stored in this layout.
-    pub(super) fn stored(self, layout: WeightLayout) -> Weight {
-        Weight { layout, ..self }
-    }
-
-    /// This weight, once for each expert of each layer that has experts.
-    pub(super) fn of_each_expert(self, layers: Dimension, number: Dimension, used: u64) -> Weight {
-        Weight { copies: [layers, number].into(), routed: Some((number.value, used)), ..self }
-    }
-
     /// This weight with its count filled in.
     ///
     /// # Errors

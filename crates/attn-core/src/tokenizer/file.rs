@@ -3,8 +3,8 @@
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::json_tree::tree;
+use crate::error::{Error, ErrorKind, Result};
+use crate::json_tree::{fault, tree};
 use crate::memory;
 use crate::text::{clip, grouped, size_in_brief};
 
@@ -87,10 +87,7 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<TokenizerFile> {
 }
 
 fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
-    let said = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let said = said.strip_suffix(&place).unwrap_or(&said);
-    let place = Place::Text(name.to_string(), error.line().max(1), error.column().max(1));
+    let (said, place) = fault(error, name);
     Error::new(format!("this is not JSON: {said}")).at(place).help(HELP)
 }
 

@@ -12,6 +12,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
+use strum::Display;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{hidden, to_os, visible};
 use crate::memory;
@@ -53,8 +55,9 @@ pub struct Token {
     pub source: TokenSource,
 }
 
-/// The origin of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The origin of a token; its name is one word in small letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum TokenSource {
     /// The text.
     Text,

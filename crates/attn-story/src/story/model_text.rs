@@ -206,17 +206,6 @@ fn bar(share: f64) -> String {
 
 // A grid of layers and heads, one cell for each head.
 
-/// The letter of a place that a head attends to.
-fn letter(look: Look) -> char {
-    match look {
-        Look::Previous => 'p',
-        Look::First => 'f',
-        Look::Itself => 's',
-        Look::Same => '=',
-        Look::Induction => 'i',
-    }
-}
-
 /// One row for each layer, one cell for each head: a letter, and the mean weight in hundredths, by which it is shaded.
 pub fn head_grid(layers: &[Vec<HeadMeasures>]) -> Table {
     grid(layers, head_letter, |measures| measures.name().map(|(_, mean)| mean))
@@ -276,7 +265,7 @@ fn grid(
 /// `p87`: the previous token, with a mean weight of 87 hundredths.
 pub fn head_letter(measures: &HeadMeasures) -> String {
     match measures.name() {
-        Some((look, mean)) => format!("{}{:.0}", letter(look), (100.0 * mean).min(99.0)),
+        Some((look, mean)) => format!("{}{:.0}", look.letter(), (100.0 * mean).min(99.0)),
         None => "·".to_string(),
     }
 }
@@ -293,7 +282,7 @@ pub fn head_in_words(measures: &HeadMeasures) -> Option<String> {
 
 /// What the letters mean, by which rule a head gets one, and on how many queries a mean rests where these are not all.
 pub fn head_rules(texts: &[MeasuredText<'_>]) -> Table {
-    let row = |look: Look| vec![letter(look).to_string(), look.name().to_string(), rule(look, texts)];
+    let row = |look: Look| vec![look.letter().to_string(), look.name().to_string(), rule(look, texts)];
     let least = format!(
         "a head has the letter of its largest mean weight, if this is at least {:.0} % and rests on at least {NAMED_BY} queries",
         100.0 * NAMED_FROM

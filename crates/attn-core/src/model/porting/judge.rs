@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use super::Dumped;
 use super::names::Naming;
-use super::right_numbers::{CENTRED, CENTRED_LOGITS, PAIRED, Step, VALUE_BIASES, Wanted};
+use super::right_numbers::{Convention, Step, Wanted};
 
 /// Rows and columns exchanged.
 const TRANSPOSED: &str = "rows and columns exchanged";
@@ -53,7 +53,7 @@ pub(super) struct Judged {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judging<'a> {
     pub dumped: &'a Dumped,
-    pub step: Step,
+    pub step: &'static Step,
     pub naming: Naming,
     /// Differences up to this part of the largest number are none.
     pub tolerance: f64,
@@ -65,21 +65,16 @@ impl Judging<'_> {
     /// The form that is nearest; none if no form has these dimensions. A convention counts only if it explains everything.
     pub fn judge(&self, forms: &[Wanted]) -> Option<Judged> {
         let mut best: Option<Judged> = None;
-        for wanted in forms {
-            for arrangement in Arrangement::all(&self.dumped.dims, wanted) {
-                let judged = self.one(wanted, arrangement);
-                if best.as_ref().is_none_or(|best| judged.relative < best.relative) {
-                    best = Some(judged);
-                }
-                if best.as_ref().is_some_and(|best| best.relative <= self.tolerance) {
-                    return best;
-                }
+        for (wanted, arrangement) in self.ways(forms) {
+            let judged = self.one(wanted, arrangement);
+            if judged.relative <= self.tolerance {
+                return Some(judged);
+            }
+            if best.as_ref().is_none_or(|best| judged.relative < best.relative) {
+                best = Some(judged);
             }
         }
         // Only whole tensors that agree are forms of other conventions; otherwise the plain form is shown.
-        if best.as_ref().is_some_and(|best| best.relative <= self.tolerance) {
-            return best;
-        }
         let plain = forms.iter().find(|form| form.note.is_none()).or(forms.first());
         let plain = plain.and_then(|wanted| {
             let first =
@@ -91,29 +86,37 @@ impl Judging<'_> {
 
     /// The plain form, or one that a convention explains.
     fn by_convention(&self, forms: &[Wanted]) -> Option<Judged> {
-        let note = self.step.convention?;
+        let convention = self.step.convention?;
         let is_folding = self.value_biases && self.naming == Naming::TransformerLens;
-        for wanted in forms {
-            for arrangement in Arrangement::all(&self.dumped.dims, wanted) {
-                let yours = self.arranged(wanted, arrangement);
-                let (right, yours) = match note {
-                    CENTRED | CENTRED_LOGITS if wanted.heads == 1 => (centred(wanted), yours),
-                    VALUE_BIASES if is_folding && wanted.rows > 2 => {
-                        let cells = without_offsets(wanted, &wanted.cells);
-                        (Wanted { cells, ..wanted.clone() }, without_offsets(wanted, &yours))
-                    }
-                    PAIRED if wanted.cols % 2 == 0 => (paired(wanted), yours),
-                    _ => continue,
-                };
-                let mut judged = distance(&right, &yours);
-                if judged.relative <= self.tolerance {
-                    judged.notes = notes(&right, arrangement);
-                    judged.notes.push(note);
-                    return Some(judged);
+        for (wanted, arrangement) in self.ways(forms) {
+            let yours = self.arranged(wanted, arrangement);
+            let (right, yours) = match convention {
+                Convention::Centred | Convention::CentredLogits if wanted.heads == 1 => {
+                    (centred(wanted), yours)
                 }
+                Convention::ValueBiases if is_folding && wanted.rows > 2 => {
+                    let cells = without_offsets(wanted, &wanted.cells);
+                    (Wanted { cells, ..wanted.clone() }, without_offsets(wanted, &yours))
+                }
+                Convention::Paired if wanted.cols % 2 == 0 => (paired(wanted), yours),
+                _ => continue,
+            };
+            let mut judged = distance(&right, &yours);
+            if judged.relative <= self.tolerance {
+                judged.notes = notes(&right, arrangement);
+                judged.notes.push(convention.note());
+                return Some(judged);
             }
         }
         None
+    }
+
+    /// Each form in each arrangement that has its dimensions.
+    fn ways<'f>(&self, forms: &'f [Wanted]) -> impl Iterator<Item = (&'f Wanted, Arrangement)> {
+        let of = |wanted: &'f Wanted| {
+            Arrangement::all(&self.dumped.dims, wanted).into_iter().map(move |way| (wanted, way))
+        };
+        forms.iter().flat_map(of)
     }
 
     fn one(&self, wanted: &Wanted, arrangement: Arrangement) -> Judged {

@@ -1,8 +1,8 @@
 //! Which step a dumped tensor is, by its name.
 
-use crate::params::Family;
+use crate::params::{Family, NormPlaces};
 
-use super::right_numbers::{Place, Step};
+use super::right_numbers::{Place, Step, Where};
 
 /// What a dumped tensor's name means in a model of this family with this many layers.
 pub(super) fn meaning(name: &str, family: Family, layers: usize) -> Meaning {
@@ -18,12 +18,7 @@ pub(super) fn meaning(name: &str, family: Family, layers: usize) -> Meaning {
         }
         _ => {
             let module = Module::of(&parts);
-            let place = match module.layer {
-                Some((layer, at)) if layer < layers => in_layer(&module, at, (family, layer + 1, layers)),
-                Some(_) => None,
-                None => outside_layers(&module, family, layers),
-            };
-            (module.naming, place)
+            (module.naming, module.place(family, layers))
         }
     };
     place.map_or(Meaning::Unknown, |place| Meaning::Known(naming, place))
@@ -31,7 +26,7 @@ pub(super) fn meaning(name: &str, family: Family, layers: usize) -> Meaning {
 
 /// A node of this program. `L3.X` is what layer 2 gives.
 fn own(name: &str, layers: usize) -> Option<Place> {
-    let node = |layer| Some(Place { layer, step: Step::NODE });
+    let node = |layer| Some(Place { layer, step: Step::named("node") });
     match name {
         "E" | "E_tokens" | "E_positions" | "E_sum" => return node(1),
         "X_final" => return node(layers),
@@ -82,7 +77,7 @@ impl Naming {
 }
 
 /// What a name means.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Meaning {
     /// A step of the model.
     Known(Naming, Place),
@@ -148,217 +143,119 @@ impl<'n> Module<'n> {
         let layer = layer.and_then(|at| Some((path[at + 1].parse().ok()?, at + 2)));
         Module { naming, path, layer, is_input, element, is_interface: interface.is_some() }
     }
+}
 
-    /// The path within its layer, or after the names of the model's parts.
-    pub fn inside(&self, at: usize) -> String {
-        self.path.get(at..).unwrap_or_default().join(".")
+// Modules, outputs and hooks, as steps.
+
+impl Module<'_> {
+    /// The step that it is in a model of this family with this many layers.
+    fn place(&self, family: Family, layers: usize) -> Option<Place> {
+        match self.layer {
+            Some((layer, at)) if layer < layers => self.in_layer(at, family, layer + 1),
+            Some(_) => None,
+            None => self.outside_layers(family, layers),
+        }
+    }
+
+    /// A module in a layer; `at` parts of its path lead to the layer.
+    fn in_layer(&self, at: usize, family: Family, layer: usize) -> Option<Place> {
+        let inside = self.path.get(at..).unwrap_or_default().join(".");
+        if inside.is_empty() && self.is_input {
+            return Some(entering(layer));
+        }
+        let is_source = !inside.is_empty() && (self.is_interface || inside.ends_with("source"));
+        let holds = |condition: &str| match condition {
+            "second" => self.element == Some(1),
+            condition => holds(family, condition),
+        };
+        let step = match self.is_input {
+            _ if is_source => named("source", |step| &step.gives, holds),
+            true => named(&inside, |step| &step.reads, holds),
+            false => named(&inside, |step| &step.gives, holds),
+        }?;
+        // What the first norm of a layer reads is the residual stream that enters it.
+        Some(if matches!(step.place, Where::First) { entering(layer) } else { Place { layer, step } })
+    }
+
+    /// A module outside the layers, or an output of the whole model: `hidden_states.3`, `attentions.0`, `logits`.
+    fn outside_layers(&self, family: Family, layers: usize) -> Option<Place> {
+        let last = *self.path.last()?;
+        if let (Ok(number), Some(list)) = (last.parse::<usize>(), self.path.iter().rev().nth(1)) {
+            return of_list(list, number, family, layers);
+        }
+        let is_of_embeddings = last == "LayerNorm" && self.path.contains(&"embeddings");
+        let last = if is_of_embeddings { "embeddings.LayerNorm" } else { last };
+        let step = match self.is_input {
+            true => named(last, |step| &step.reads_outside, |_| false),
+            false => named(last, |step| &step.outside, |_| false),
+        }?;
+        Some(outside(step, layers))
     }
 }
 
-// Modules and outputs of `transformers`, as steps.
+/// The step that has this name in a list of its names. A name behind a condition goes before one without.
+fn named(
+    name: &str,
+    list: impl Fn(&Step) -> &[&'static str],
+    holds: impl Fn(&str) -> bool,
+) -> Option<&'static Step> {
+    let is_told = |own: &&str| own.split_once(':').is_some_and(|(when, own)| own == name && holds(when));
+    let with_condition = Step::all().iter().find(|step| list(step).iter().any(is_told));
+    with_condition.or_else(|| Step::all().iter().find(|step| list(step).contains(&name)))
+}
 
-/// A module in a layer; `at` parts of its path lead to the layer.
-fn in_layer(
-    module: &Module<'_>,
-    at: usize,
-    (family, layer, layers): (Family, usize, usize),
-) -> Option<Place> {
-    let inside = module.inside(at);
-    if inside.is_empty() {
-        return Some(if module.is_input {
-            entering(layer)
-        } else {
-            Place { layer, step: Step::LEAVING_LAYER }
-        });
+/// Returns true if a condition of the data file holds for a family.
+fn holds(family: Family, condition: &str) -> bool {
+    let of = family.facts();
+    let places = of.norms.map(|norms| norms.places);
+    match condition {
+        "encoder" => of.encoder,
+        "behind" => !of.norms_of_sums && places.is_some_and(|places| places != NormPlaces::Before),
+        "only-behind" => places == Some(NormPlaces::After),
+        "sequential" => of.parallel.is_none(),
+        _ => false,
     }
-    if inside.ends_with("source") || module.is_interface {
-        let step = if module.element == Some(1) { Step::PATTERN } else { Step::MIXED };
-        return Some(Place { layer, step });
-    }
-    let step =
-        if module.is_input { input(&inside, family) } else { output(&inside, family, module.element) }?;
-    // What the first norm of a layer reads is the residual stream that enters it.
-    Some(match step {
-        Step::EMBEDDED => entering(layer),
-        step => Place { layer: layer.min(layers), step },
-    })
+}
+
+/// A step outside the layers; what leaves a layer is that of the last one.
+fn outside(step: &'static Step, layers: usize) -> Place {
+    let layer = match step.place {
+        Where::First => 1,
+        Where::Layer => layers,
+        Where::Head => layers + 1,
+    };
+    Place { layer, step }
 }
 
 /// The residual stream that enters a layer is the one that leaves the layer before.
 fn entering(layer: usize) -> Place {
     match layer {
-        0 | 1 => Place { layer: 1, step: Step::EMBEDDED },
-        layer => Place { layer: layer - 1, step: Step::LEAVING_LAYER },
+        0 | 1 => Place { layer: 1, step: Step::named("embedded") },
+        layer => Place { layer: layer - 1, step: Step::named("leaving-layer") },
     }
-}
-
-/// Returns true if a layer has norms behind its sublayers and before them, or only behind.
-fn is_normed_behind(family: Family) -> bool {
-    matches!(family, Family::Gemma2 | Family::Gemma3 | Family::Olmo2)
-}
-
-fn output(inside: &str, family: Family, element: Option<usize>) -> Option<Step> {
-    Some(match inside {
-        "ln_1" | "input_layernorm" => Step::NORMED,
-        "attn.c_attn" | "attention.query_key_value" | "self_attn.qkv_proj" => Step::FUSED,
-        "self_attn.q_proj" | "attention.self.query" => Step::QUERIES,
-        "self_attn.k_proj" | "attention.self.key" => Step::KEYS,
-        "self_attn.v_proj" | "attention.self.value" => Step::VALUES,
-        "self_attn.q_norm" => Step::QUERIES_NORMED,
-        "self_attn.k_norm" => Step::KEYS_NORMED,
-        "attn" | "self_attn" | "attention" | "attention.self" if element == Some(1) => Step::PATTERN,
-        "attention.self" => Step::MIXED,
-        "attention" | "attention.output" | "attention.output.LayerNorm" if family == Family::Bert => {
-            Step::MIDDLE
-        }
-        "attn"
-        | "self_attn"
-        | "attention"
-        | "attn.c_proj"
-        | "attn.resid_dropout"
-        | "self_attn.o_proj"
-        | "attention.dense"
-        | "attention.output.dense" => Step::ATTENTION_PROJECTED,
-        "post_attention_layernorm" if is_normed_behind(family) => Step::ATTENTION_ADDED,
-        "ln_2" | "post_attention_layernorm" | "pre_feedforward_layernorm" => Step::MIDDLE_NORMED,
-        "mlp.c_fc" | "mlp.dense_h_to_4h" | "intermediate.dense" | "mlp.up_proj" => Step::UP,
-        "mlp.gate_proj" => Step::GATE,
-        "mlp.gate_up_proj" => Step::GATE_AND_UP,
-        "mlp.act" | "mlp.act_fn" | "mlp.activation_fn" | "intermediate" => Step::ACTIVE,
-        "mlp" | "mlp.c_proj" | "mlp.dropout" | "mlp.down_proj" | "mlp.dense_4h_to_h" | "output.dense" => {
-            Step::MLP_PROJECTED
-        }
-        "post_feedforward_layernorm" => Step::MLP_ADDED,
-        "output" | "output.LayerNorm" => Step::LEAVING_LAYER,
-        _ => return None,
-    })
-}
-
-/// What a module reads. [`Step::EMBEDDED`] stands for the residual stream that enters the layer.
-fn input(inside: &str, family: Family) -> Option<Step> {
-    let is_parallel = family == Family::GptNeox;
-    Some(match inside {
-        "ln_1" | "input_layernorm" => Step::EMBEDDED,
-        "attn"
-        | "self_attn"
-        | "attn.c_attn"
-        | "attention"
-        | "attention.query_key_value"
-        | "self_attn.qkv_proj"
-        | "self_attn.q_proj"
-        | "self_attn.k_proj"
-        | "self_attn.v_proj"
-            if family != Family::Bert && family != Family::Olmo2 =>
-        {
-            Step::NORMED
-        }
-        "attention"
-        | "attention.self"
-        | "self_attn"
-        | "attention.self.query"
-        | "attention.self.key"
-        | "attention.self.value"
-        | "self_attn.q_proj"
-        | "self_attn.k_proj"
-        | "self_attn.v_proj" => Step::EMBEDDED,
-        "attn.c_proj" | "self_attn.o_proj" | "attention.dense" | "attention.output.dense" => Step::MIXED,
-        "post_attention_layernorm" if is_normed_behind(family) => Step::ATTENTION_PROJECTED,
-        "post_attention_layernorm" if is_parallel => return None,
-        "ln_2" | "post_attention_layernorm" | "pre_feedforward_layernorm" => Step::MIDDLE,
-        "mlp" | "mlp.c_fc" | "mlp.gate_proj" | "mlp.up_proj" | "mlp.gate_up_proj" | "mlp.dense_h_to_4h"
-            if family != Family::Olmo2 =>
-        {
-            Step::MIDDLE_NORMED
-        }
-        "intermediate" | "intermediate.dense" | "mlp" | "mlp.gate_proj" | "mlp.up_proj" => Step::MIDDLE,
-        "mlp.act" | "mlp.activation_fn" => Step::UP,
-        "mlp.act_fn" => Step::GATE,
-        "mlp.c_proj" | "mlp.down_proj" | "mlp.dense_4h_to_h" | "output.dense" => Step::INSIDE,
-        "post_feedforward_layernorm" => Step::MLP_PROJECTED,
-        "attn.resid_dropout" => Step::ATTENTION_PROJECTED,
-        "mlp.dropout" => Step::MLP_PROJECTED,
-        _ => return None,
-    })
-}
-
-/// A module outside the layers, or an output of the whole model: `hidden_states.3`, `attentions.0`, `logits`.
-fn outside_layers(module: &Module<'_>, family: Family, layers: usize) -> Option<Place> {
-    let last = *module.path.last()?;
-    if let (Ok(number), Some(list)) = (last.parse::<usize>(), module.path.iter().rev().nth(1)) {
-        return of_list(list, number, family, layers);
-    }
-    let (layer, step) = match (last, module.is_input) {
-        ("wte" | "embed_tokens" | "embed_in" | "word_embeddings", false) => (1, Step::TOKEN_EMBEDDING),
-        ("wpe" | "position_embeddings", false) => (1, Step::POSITION_EMBEDDING),
-        ("drop" | "embeddings", _) => (1, Step::EMBEDDED),
-        ("ln_f" | "norm" | "final_layer_norm" | "ln_final", false) => (layers + 1, Step::FINAL_NORMED),
-        ("ln_f" | "norm" | "final_layer_norm" | "ln_final", true) => (layers, Step::LEAVING_LAYER),
-        ("lm_head" | "embed_out", true) => (layers + 1, Step::FINAL_NORMED),
-        ("lm_head" | "embed_out" | "decoder", false) => (layers + 1, Step::UNCAPPED_LOGITS),
-        ("logits", _) => (layers + 1, Step::LOGITS),
-        ("last_hidden_state", _) => (layers + 1, Step::LAST_HIDDEN),
-        ("LayerNorm", false) if module.path.contains(&"embeddings") => (1, Step::EMBEDDED),
-        _ => return None,
-    };
-    Some(Place { layer, step })
 }
 
 /// An entry of a list of outputs, counted from 0.
 fn of_list(list: &str, number: usize, family: Family, layers: usize) -> Option<Place> {
-    let is_layer = number < layers;
-    let place = |layer, step| Some(Place { layer, step });
     match list {
-        "hidden_states" if number == layers && family == Family::Bert => place(layers, Step::LEAVING_LAYER),
-        "hidden_states" if number == layers => place(layers + 1, Step::LAST_HIDDEN),
-        "hidden_states" | "layers_input" if is_layer => Some(entering(number + 1)),
-        "attentions" | "attention_probabilities" if is_layer => place(number + 1, Step::PATTERN),
-        "layers_output" if is_layer => place(number + 1, Step::LEAVING_LAYER),
-        "attentions_output" if is_layer => place(number + 1, Step::ATTENTION_PROJECTED),
-        "mlps_output" if is_layer => place(number + 1, Step::MLP_PROJECTED),
-        _ => None,
+        "hidden_states" if number == layers => {
+            let last = if family.facts().encoder { "leaving-layer" } else { "last-hidden" };
+            Some(outside(Step::named(last), layers))
+        }
+        _ if number >= layers => None,
+        "hidden_states" | "layers_input" => Some(entering(number + 1)),
+        _ => Some(Place { layer: number + 1, step: named(list, |step| &step.lists, |_| false)? }),
     }
 }
 
-// Hooks of TransformerLens, as steps.
-
-/// What a hook is.
+/// What a hook of TransformerLens is.
 fn hook(parts: &[&str], layers: usize) -> Option<Place> {
-    if let ["blocks", number, inside @ ..] = parts {
-        let layer = number.parse::<usize>().ok().filter(|layer| *layer < layers)? + 1;
-        return match inside.join(".").as_str() {
-            "hook_resid_pre" | "hook_in" => Some(entering(layer)),
-            inside => Some(Place { layer, step: in_block(inside)? }),
-        };
-    }
-    let (layer, step) = match parts.join(".").as_str() {
-        "hook_embed" | "embed.hook_out" => (1, Step::TOKEN_EMBEDDING),
-        "hook_pos_embed" | "pos_embed.hook_out" => (1, Step::POSITION_EMBEDDING),
-        "ln_final.hook_normalized" | "ln_final.hook_out" => (layers + 1, Step::FINAL_NORMED),
-        "hook_unembed" | "unembed.hook_out" => (layers + 1, Step::UNCAPPED_LOGITS),
-        _ => return None,
+    let ["blocks", number, inside @ ..] = parts else {
+        return Some(outside(named(&parts.join("."), |step| &step.hooks_outside, |_| false)?, layers));
     };
-    Some(Place { layer, step })
-}
-
-fn in_block(inside: &str) -> Option<Step> {
-    Some(match inside {
-        "ln1.hook_normalized" | "ln1.hook_out" => Step::NORMED,
-        "attn.hook_q" | "attn.q.hook_out" => Step::QUERIES,
-        "attn.hook_k" | "attn.k.hook_out" => Step::KEYS,
-        "attn.hook_v" | "attn.v.hook_out" => Step::VALUES,
-        "attn.hook_rot_q" => Step::QUERIES_ROTATED,
-        "attn.hook_rot_k" => Step::KEYS_ROTATED,
-        "attn.hook_attn_scores" => Step::SCORES,
-        "attn.hook_pattern" => Step::PATTERN,
-        "attn.hook_z" | "attn.o.hook_in" => Step::MIXED,
-        "hook_attn_out" | "attn.hook_out" => Step::ATTENTION_ADDED,
-        "hook_resid_mid" => Step::MIDDLE,
-        "ln2.hook_normalized" | "ln2.hook_out" => Step::MIDDLE_NORMED,
-        "mlp.hook_pre" => Step::BEFORE_ACTIVATION,
-        "mlp.hook_pre_linear" => Step::UP,
-        "mlp.hook_post" => Step::INSIDE,
-        "hook_mlp_out" | "mlp.hook_out" => Step::MLP_ADDED,
-        "hook_resid_post" | "hook_out" => Step::LEAVING_LAYER,
-        _ => return None,
-    })
+    let layer = number.parse::<usize>().ok().filter(|layer| *layer < layers)? + 1;
+    match inside.join(".").as_str() {
+        "hook_resid_pre" | "hook_in" => Some(entering(layer)),
+        inside => Some(Place { layer, step: named(inside, |step| &step.hooks, |_| false)? }),
+    }
 }

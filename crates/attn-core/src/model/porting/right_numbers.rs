@@ -1,29 +1,25 @@
 //! The right numbers of a step, in each form that people dump.
 
+use serde::Deserialize;
+
 use crate::graph::Graph;
 use crate::graph::recipes::Groups;
 use crate::model::architecture::Architecture;
 use crate::params::NormKind;
 
+use super::FILE;
+
 /// Gains that a tool has moved into the next matrix.
-pub(super) const FOLDED_GAINS: &str = "norms before their gains and biases (a hook of TransformerLens, or fold_ln, which moves them into the next weights)";
+const FOLDED_GAINS: &str = "norms before their gains and biases (a hook of TransformerLens, or fold_ln, which moves them into the next weights)";
 /// Scores that a later step scales.
 const BEFORE_SCALE: &str = "scores before the scale";
 /// Scores that a later step bounds.
 const BEFORE_CAP: &str = "scores before the soft-cap";
 /// The residual stream where `transformers` has its norm.
 const BEFORE_NORM: &str = "the last hidden state before the final norm";
-/// A mean that a tool takes away.
-pub(super) const CENTRED: &str =
-    "the residual stream, and what is added to it, without its mean (center_writing_weights)";
-/// The same for logits.
-pub(super) const CENTRED_LOGITS: &str = "logits without their mean (center_unembed)";
 /// Biases that a tool has moved into the bias of the output.
 pub(super) const VALUE_BIASES: &str =
     "values without their biases, which are folded into the bias of W_O (fold_value_biases)";
-/// The order of columns in the weights that Meta published.
-pub(super) const PAIRED: &str =
-    "columns of queries and keys in the order of neighbouring pairs (weights in Meta's order)";
 /// A key/value head for each query head.
 const REPEATED: &str = "key/value heads repeated for each query head";
 
@@ -54,25 +50,25 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn forms(&self, step: Step, name: &str) -> Vec<Wanted> {
-        match step.nodes {
-            Nodes::Own => self.whole(name).into_iter().collect(),
-            Nodes::Next => self.first(&[&format!("L{}.X", self.layer + 1), "X_final"]).into_iter().collect(),
-            Nodes::First(names) => self.first(names).into_iter().collect(),
-            Nodes::Each(names) => names.iter().filter_map(|name| self.whole(name)).collect(),
-            Nodes::LastHidden => {
+    fn forms(&self, step: &Step, name: &str) -> Vec<Wanted> {
+        let (nodes, streams) = (&step.nodes[..], &step.streams[..]);
+        match step.take {
+            Take::Own => self.whole(name).into_iter().collect(),
+            Take::Next => self.first(&[&format!("L{}.X", self.layer + 1), "X_final"]).into_iter().collect(),
+            Take::First => self.with_plain(self.first(nodes), self.first(streams)),
+            Take::Each => nodes.iter().filter_map(|name| self.whole(name)).collect(),
+            Take::LastHidden => {
                 let normed = self.whole("X_final_normed");
                 let note = normed.as_ref().map(|_| BEFORE_NORM);
                 let before = self.whole("X_final").map(|form| Wanted { note, ..form });
                 normed.into_iter().chain(before).collect()
             }
-            Nodes::Norm(names, streams) => self.with_plain(self.first(names), self.first(streams)),
-            Nodes::Scores => self.scores(),
-            Nodes::FirstOfHeads(names) => {
-                self.and_repeated(names.iter().find_map(|name| self.of_heads(name)).into_iter().collect())
+            Take::Scores => self.scores(),
+            Take::FirstOfHeads => {
+                self.and_repeated(nodes.iter().find_map(|name| self.of_heads(name)).into_iter().collect())
             }
-            Nodes::EachOfHeads(names) => {
-                self.and_repeated(names.iter().filter_map(|name| self.of_heads(name)).collect())
+            Take::EachOfHeads => {
+                self.and_repeated(nodes.iter().filter_map(|name| self.of_heads(name)).collect())
             }
         }
     }
@@ -196,121 +192,125 @@ impl Reader<'_> {
 
 // The steps of a model that people dump.
 
-/// A step of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A step of a model: an entry of `data/porting.toml`, whose head says what each field means.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Step {
+    id: &'static str,
     /// What it is, in words; a node is called by its name.
     pub words: &'static str,
-    nodes: Nodes,
-    /// A convention that a dump of it may follow.
-    pub convention: Option<&'static str>,
+    nodes: Vec<&'static str>,
+    take: Take,
+    streams: Vec<&'static str>,
+    pub place: Where,
+    pub convention: Option<Convention>,
+    pub result: bool,
+    pub gives: Vec<&'static str>,
+    pub reads: Vec<&'static str>,
+    pub outside: Vec<&'static str>,
+    pub reads_outside: Vec<&'static str>,
+    pub lists: Vec<&'static str>,
+    pub hooks: Vec<&'static str>,
+    pub hooks_outside: Vec<&'static str>,
 }
 
-/// The nodes with the numbers of a step, by their names in the layer or their whole names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Nodes {
+/// Which of its nodes have the numbers of a step.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Take {
+    /// The first that the model has.
+    #[default]
+    First,
+    /// Each, as a form of its own.
+    Each,
+    /// The first, a matrix for each head.
+    FirstOfHeads,
+    /// Each, a matrix for each head.
+    EachOfHeads,
     /// The node with the name of the dumped tensor.
     Own,
     /// The residual stream that the next layer reads, or the head of the model.
     Next,
-    /// The first of these that the model has.
-    First(&'static [&'static str]),
-    /// Each of these, as a form of its own.
-    Each(&'static [&'static str]),
-    /// A norm, and the stream that it reads: the first of these that the model has.
-    Norm(&'static [&'static str], &'static [&'static str]),
     /// The residual stream after the last layer, with and without its norm.
     LastHidden,
     /// The scores, before and after each of their steps.
     Scores,
-    /// The first of these, a matrix for each head.
-    FirstOfHeads(&'static [&'static str]),
-    /// Each of these, a matrix for each head.
-    EachOfHeads(&'static [&'static str]),
+}
+
+/// The place of a step in a model.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Where {
+    #[default]
+    Layer,
+    /// Before the layers.
+    First,
+    /// After them.
+    Head,
+}
+
+/// A convention that a dump may follow.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Convention {
+    /// A mean that a tool takes away.
+    Centred,
+    /// The same for logits.
+    CentredLogits,
+    /// Biases that a tool has moved into the bias of the output.
+    ValueBiases,
+    /// The order of columns in the weights that Meta published.
+    Paired,
+}
+
+impl Convention {
+    /// It in words.
+    pub fn note(self) -> &'static str {
+        match self {
+            Convention::Centred => {
+                "the residual stream, and what is added to it, without its mean (center_writing_weights)"
+            }
+            Convention::CentredLogits => "logits without their mean (center_unembed)",
+            Convention::ValueBiases => VALUE_BIASES,
+            Convention::Paired => {
+                "columns of queries and keys in the order of neighbouring pairs (weights in Meta's order)"
+            }
+        }
+    }
 }
 
 impl Step {
-    /// The rows of the embedding.
-    pub const TOKEN_EMBEDDING: Step =
-        Step::of("embedding of the tokens", Nodes::Each(&["E_tokens", "E"]), Some(CENTRED));
-    /// The vectors of the positions.
-    pub const POSITION_EMBEDDING: Step =
-        Step::of("embedding of the positions", Nodes::First(&["E_positions"]), Some(CENTRED));
-    /// The input of the first layer.
-    pub const EMBEDDED: Step = Step::of("input of the first layer", Nodes::First(&["E"]), Some(CENTRED));
-    /// What attention reads.
-    pub const NORMED: Step = Step::of("norm before attention", Nodes::Norm(&["X_normed"], &["X", "E"]), None);
-    /// Queries, keys and values in one matrix.
-    pub const FUSED: Step = Step::of("queries, keys and values in one", Nodes::First(&["QKV"]), None);
-    pub const QUERIES: Step = Step::of("queries", Nodes::EachOfHeads(&["Q", "Q_normed"]), Some(PAIRED));
-    pub const KEYS: Step = Step::of("keys", Nodes::EachOfHeads(&["K", "K_normed"]), Some(PAIRED));
-    pub const VALUES: Step = Step::of("values", Nodes::EachOfHeads(&["V"]), Some(VALUE_BIASES));
-    pub const QUERIES_NORMED: Step =
-        Step::of("queries, normed", Nodes::EachOfHeads(&["Q_normed"]), Some(PAIRED));
-    pub const KEYS_NORMED: Step = Step::of("keys, normed", Nodes::EachOfHeads(&["K_normed"]), Some(PAIRED));
-    pub const QUERIES_ROTATED: Step =
-        Step::of("queries, rotated", Nodes::FirstOfHeads(&["Q_rotated", "Q_normed", "Q"]), Some(PAIRED));
-    pub const KEYS_ROTATED: Step =
-        Step::of("keys, rotated", Nodes::FirstOfHeads(&["K_rotated", "K_normed", "K"]), Some(PAIRED));
-    pub const SCORES: Step = Step::of("scores", Nodes::Scores, None);
-    pub const PATTERN: Step = Step::of("weights of attention", Nodes::EachOfHeads(&["A"]), None);
-    /// The mixed values of the heads.
-    pub const MIXED: Step =
-        Step::of("mixed values of the heads", Nodes::EachOfHeads(&["C"]), Some(VALUE_BIASES));
-    /// The result of attention, times W_O.
-    pub const ATTENTION_PROJECTED: Step = Step::of("attention times W_O", Nodes::Each(&["O"]), Some(CENTRED));
-    /// The same as it is added to the residual stream: after a norm, where there is one.
-    pub const ATTENTION_ADDED: Step =
-        Step::of("result of attention", Nodes::First(&["O_normed", "O"]), Some(CENTRED));
-    pub const MIDDLE: Step = Step::of(
-        "residual stream between attention and MLP",
-        Nodes::First(&["X_mid", "X_mid_sum"]),
-        Some(CENTRED),
-    );
-    /// What the MLP reads.
-    pub const MIDDLE_NORMED: Step = Step::of(
-        "norm before the MLP",
-        Nodes::Norm(&["X_mid_normed", "X_normed_MLP"], &["X_mid", "X_mid_sum", "X", "E"]),
-        None,
-    );
-    pub const UP: Step = Step::of("MLP, way up", Nodes::First(&["MLP_up"]), None);
-    pub const GATE: Step = Step::of("MLP, gate", Nodes::First(&["MLP_gate"]), None);
-    /// What the function of the MLP reads: the gate, or the way up where there is no gate.
-    pub const BEFORE_ACTIVATION: Step =
-        Step::of("MLP, before its function", Nodes::First(&["MLP_gate", "MLP_up"]), None);
-    pub const GATE_AND_UP: Step = Step::of("MLP, gate and way up", Nodes::First(&["MLP_gate_up"]), None);
-    /// The function of the gate; of the way up where there is no gate.
-    pub const ACTIVE: Step =
-        Step::of("MLP, after its function", Nodes::First(&["MLP_active", "MLP_hidden"]), None);
-    /// What the last matrix of the MLP reads.
-    pub const INSIDE: Step = Step::of("MLP, before the last matrix", Nodes::First(&["MLP_hidden"]), None);
-    pub const MLP_PROJECTED: Step = Step::of("MLP times W_down", Nodes::First(&["MLP"]), Some(CENTRED));
-    /// The same as it is added to the residual stream.
-    pub const MLP_ADDED: Step =
-        Step::of("result of the MLP", Nodes::First(&["MLP_normed", "MLP"]), Some(CENTRED));
-    pub const LEAVING_LAYER: Step = Step::of("residual stream leaving the layer", Nodes::Next, Some(CENTRED));
-    pub const FINAL_NORMED: Step =
-        Step::of("final norm", Nodes::Norm(&["X_final_normed"], &["X_final"]), None);
-    /// The residual stream after the last layer, as `hidden_states` ends with it: after the final norm in a decoder.
-    pub const LAST_HIDDEN: Step = Step::of("last hidden state", Nodes::LastHidden, None);
-    /// The scores of the vocabulary before their soft-cap.
-    pub const UNCAPPED_LOGITS: Step = Step::of(
-        "logits before the soft-cap",
-        Nodes::First(&["logits_uncapped", "logits"]),
-        Some(CENTRED_LOGITS),
-    );
-    pub const LOGITS: Step = Step::of("logits", Nodes::First(&["logits"]), Some(CENTRED_LOGITS));
-    /// A node that is dumped under its own name.
-    pub const NODE: Step = Step::of("", Nodes::Own, None);
+    /// All of them.
+    pub fn all() -> &'static [Step] {
+        &FILE.step
+    }
 
-    const fn of(words: &'static str, nodes: Nodes, convention: Option<&'static str>) -> Step {
-        Step { words, nodes, convention }
+    /// The step of this id in the data file.
+    pub fn named(id: &str) -> &'static Step {
+        Step::all().iter().find(|step| step.id == id).expect("a test finds every step")
+    }
+
+    /// Returns true for a node that is dumped under its own name.
+    pub fn is_node(&self) -> bool {
+        self.words.is_empty()
     }
 }
 
 /// A step at its place: layers count from 1; the head of the model counts as one more layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub layer: usize,
-    pub step: Step,
+    pub step: &'static Step,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_steps_that_rust_names_are_in_the_data_file() {
+        for id in ["embedded", "leaving-layer", "last-hidden", "node"] {
+            assert_eq!(Step::named(id).id, id);
+        }
+    }
 }

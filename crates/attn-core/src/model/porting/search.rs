@@ -138,8 +138,7 @@ fn adapt_text(
         tracer.text =
             Text { ids: own.ids[1..].to_vec(), tokens: own.tokens.iter().skip(1).cloned().collect() };
         if tracer.fits(architecture)? {
-            let token = [("token", own.tokens[0].to_string())];
-            return Ok(Some(PortingMistake::new("bos-missing", &token)));
+            return text_mistake("bos-missing", &own.tokens[0]);
         }
     }
     if let Some(bos) = bos {
@@ -147,11 +146,16 @@ fn adapt_text(
         let tokens = std::iter::once(format!("token {bos}")).chain(own.tokens.iter().cloned()).collect();
         tracer.text = Text { ids, tokens };
         if tracer.fits(architecture)? {
-            return Ok(Some(PortingMistake::new("bos-surplus", &[("token", bos.to_string())])));
+            return text_mistake("bos-surplus", &bos.to_string());
         }
     }
     tracer.text = own;
     Ok(None)
+}
+
+/// A mistake in the text, about this token.
+fn text_mistake(id: &str, token: &str) -> Result<Option<PortingMistake>> {
+    PortingMistake::of(id, &|name| (name == "token").then(|| token.into())).map(Some)
 }
 
 fn first_report(tracer: &Tracer<'_>, verdict: &Verdict, left: [Vec<String>; 2]) -> PortingReport {
@@ -294,10 +298,10 @@ pub(super) struct Best {
 /// The best of all single mistakes on top of an architecture; if none fits, of all pairs.
 ///
 /// # Errors
-/// None of its own: a mistake that cannot be computed is left out.
+/// If the data file cannot be read; a mistake that cannot be computed is left out.
 pub(super) fn best(wrong: &Wrong<'_>, architecture: &Architecture) -> Result<Option<Best>> {
     let start = wrong.tracer.start(wrong.verdict, wrong.at);
-    let all: Vec<(Candidate, Judged)> = candidates(architecture)
+    let all: Vec<(Candidate, Judged)> = candidates(architecture, &|_| true)?
         .into_iter()
         .filter_map(|candidate| {
             let trial = wrong.trial(&candidate, start)?;
@@ -312,7 +316,7 @@ pub(super) fn best(wrong: &Wrong<'_>, architecture: &Architecture) -> Result<Opt
         let changing = all.into_iter().filter(|(_, trial)| trial.relative != wrong.judged.relative);
         let changing: Vec<Candidate> = changing.map(|(candidate, _)| candidate).collect();
         if wrong.products(changing.len(), start) <= MOST_PRODUCTS {
-            wrong.pairs(&changing, start, &mut found);
+            wrong.pairs(&changing, start, &mut found)?;
         }
     }
     Ok(found.map(|(_, best)| best))
@@ -340,17 +344,17 @@ impl Wrong<'_> {
     }
 
     /// Two mistakes together.
-    fn pairs(&self, changing: &[Candidate], start: usize, found: &mut Option<(usize, Best)>) {
+    fn pairs(&self, changing: &[Candidate], start: usize, found: &mut Option<(usize, Best)>) -> Result<()> {
         let place = |id: &str| changing.iter().position(|candidate| candidate.mistake.id == id);
         for first in changing {
-            let others = candidates(&first.architecture).into_iter();
-            let others = others.filter(|other| place(other.mistake.id) > place(first.mistake.id));
-            for second in others {
+            let is_later = |id: &str| place(id) > place(first.mistake.id);
+            for second in candidates(&first.architecture, &is_later)? {
                 if self.trial(&second, start).is_some_and(|trial| self.is_given_by(&trial)) {
                     self.weigh(found, vec![vec![first.mistake.clone()]], &second);
                 }
             }
         }
+        Ok(())
     }
 
     /// Keeps a mistake, on top of another one, if it explains more than the best so far; beside it, if it explains as much.

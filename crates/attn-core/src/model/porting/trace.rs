@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 use super::Dumped;
 use super::judge::{Difference, DumpPrecision, Judged, Judging};
 use super::names::Naming;
-use super::right_numbers::{Place, Step, VALUE_BIASES, wanted};
+use super::right_numbers::{Place, VALUE_BIASES, wanted};
 
 /// A dumped tensor, and the step that it is.
 #[derive(Clone, Debug)]
@@ -199,7 +199,7 @@ impl Tracer<'_> {
         let item = &self.items[at];
         let (head, row, col) = judged.at;
         let of_head = judged.node.strip_suffix("_1").filter(|_| judged.heads > 1);
-        let words = if item.place.step == Step::NODE { &item.dumped.name } else { item.place.step.words };
+        let words = if item.place.step.is_node() { &item.dumped.name } else { item.place.step.words };
         Difference {
             name: item.dumped.name.clone(),
             node: of_head.map_or_else(|| judged.node.clone(), |stem| format!("{stem}_{}", head + 1)),
@@ -221,15 +221,8 @@ impl Tracer<'_> {
                 judged.as_ref().is_some_and(|judged| judged.notes.contains(&VALUE_BIASES))
             });
         let layers: Vec<usize> = lacking.map(|(item, _)| item.place.layer).collect();
-        let results = [
-            Step::ATTENTION_PROJECTED,
-            Step::ATTENTION_ADDED,
-            Step::MIDDLE,
-            Step::LEAVING_LAYER,
-            Step::LOGITS,
-        ];
         let first = self.items.iter().enumerate().find(|(_, Item { place, .. })| {
-            results.contains(&place.step) && layers.iter().any(|layer| place.layer >= *layer)
+            place.step.result && layers.iter().any(|layer| place.layer >= *layer)
         });
         first.is_some_and(|(at, _)| verdict.judged[at].is_some() && !self.agrees_in(verdict, at))
     }
