@@ -93,8 +93,8 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
     for block in question.blocks_mut() {
         match block {
             Block::Prose(prose) => refill(prose)?,
-            Block::Console(console) => {
-                for exchange in &mut console.exchanges {
+            Block::Console(exchanges) => {
+                for exchange in exchanges {
                     run_again(exchange, seed, runner, lesson, &mut text);
                 }
             }
@@ -152,8 +152,8 @@ fn put_in(lesson: &mut Lesson, alone: Lesson) {
     let Some(mut question) = alone.questions().next().cloned() else { return };
     let before = lesson.text.len();
     for block in question.blocks_mut() {
-        let Block::Console(console) = block else { continue };
-        for Exchange { expected, .. } in &mut console.exchanges {
+        let Block::Console(exchanges) = block else { continue };
+        for Exchange { expected, .. } in exchanges {
             *expected = before + expected.start..before + expected.end;
         }
     }

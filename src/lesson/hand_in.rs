@@ -153,12 +153,7 @@ fn in_json(text: &str) -> Result<Option<Vec<HandIn>>> {
     if let Ok(handed) = HandIn::deserialize(&document) {
         return Ok(checked(handed).map(|handed| vec![handed]));
     }
-    let rows = document["tables"][0]["rows"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
-    let row = |row: &Value| {
-        COLUMNS.map(|column| if row[column].is_null() { String::new() } else { text(&row[column]) })
-    };
-    Ok(of_rows(rows.iter().map(row)))
+    Ok(of_rows(document["tables"][0]["rows"].as_array().cloned().unwrap_or_default()))
 }
 
 /// The columns of a quiz's results that count.
@@ -168,21 +163,20 @@ const COLUMNS: [&str; 7] = ["name", "lesson", "seed", "question", "outcome", "an
 fn in_rows(text: &str) -> Result<Option<Vec<HandIn>>> {
     let mut records = records("the results", text)?.into_iter();
     let header = records.next().unwrap_or_default();
-    let at = COLUMNS.map(|column| header.iter().position(|head| head == column));
-    if at[3].is_none() || at[4].is_none() {
-        return Ok(None);
-    }
-    let is_header = |record: &Vec<String>| *record == header;
-    let cell =
-        |record: &[String], at: Option<usize>| at.and_then(|at| record.get(at)).cloned().unwrap_or_default();
-    Ok(of_rows(records.filter(|record| !is_header(record)).map(|record| at.map(|at| cell(&record, at)))))
+    let row = |record: Vec<String>| header.iter().cloned().zip(record).collect();
+    Ok(of_rows(records.filter(|record| *record != header).map(row)))
 }
 
-/// The results of rows that have the columns; one student's follow each other.
-fn of_rows(rows: impl Iterator<Item = [String; 7]>) -> Option<Vec<HandIn>> {
+/// The results of rows that have the columns of a quiz; one student's follow each other.
+fn of_rows(rows: impl IntoIterator<Item = Value>) -> Option<Vec<HandIn>> {
     let mut all: Vec<HandIn> = Vec::new();
-    for [name, lesson, seed, id, outcome, answer, mistakes] in rows {
-        let Some(outcome) = Grade::of_word(&outcome) else { continue };
+    for row in rows {
+        let [name, lesson, seed, id, outcome, answer, mistakes] = COLUMNS.map(|column| match &row[column] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        let Some(outcome) = Grade::of_word(&outcome).filter(|_| !id.is_empty()) else { continue };
         let mistakes = mistakes.split_whitespace().map(str::to_string).collect();
         let question = HandedQuestion { id: cut(&id), outcome, answer: cut(&answer), mistakes };
         let is_same = |handed: &&mut HandIn| {

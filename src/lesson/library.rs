@@ -6,7 +6,7 @@ use crate::input::{exists, read_text};
 use crate::text::{did_you_mean, nearest, quoted};
 
 use super::command::Command;
-use super::model::{Block, Console, Exchange, Lesson, Part, Step, StoryPart};
+use super::model::{Block, Exchange, Lesson, Part, Step, StoryPart};
 use super::read::read;
 use super::source::LONGEST;
 
@@ -141,8 +141,7 @@ pub fn story_lesson(title: &str, scenes: Vec<StoryStep>, story: StoryPart) -> Le
         // The command is not shown, only its output.
         let (typed, last_digit_may_differ) = (Vec::new(), false);
         let exchange = Exchange { line: 0, command, typed, code: 0, expected: 0..0, last_digit_may_differ };
-        let console = Console { line: 0, exchanges: vec![exchange] };
-        let parts = vec![Part { title: None, blocks: vec![Block::Console(console)] }];
+        let parts = vec![Part { title: None, blocks: vec![Block::Console(vec![exchange])] }];
         let id = (story.before + position + 1).to_string();
         Step { id, title: scene.title, parts, ..Step::default() }
     };

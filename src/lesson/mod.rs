@@ -34,8 +34,7 @@ pub use library::{
     BUILT_IN, ROUTES, StoryStep, built_in, is_built_in, near_lesson, open, story_lesson, text_of,
 };
 pub use model::{
-    Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
-    Step, StoryPart,
+    Block, Choice, Claim, Exchange, Lesson, Literal, NamedRun, Part, Prose, Question, Size, Step, StoryPart,
 };
 pub use progress::{Progress, QuizProgress, Store};
 pub use read::read;

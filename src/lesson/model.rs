@@ -106,12 +106,12 @@ pub struct Part {
 pub enum Block {
     /// Text.
     Prose(Prose),
-    /// Commands and what they print.
-    Console(Console),
+    /// Commands and what they print: a `console` block.
+    Console(Vec<Exchange>),
     /// A fence that is only shown.
     Literal(Literal),
-    /// For the teacher.
-    Note(Note),
+    /// Text for the teacher only, in one paragraph.
+    Note(String),
     /// A question with its answer.
     Question(Box<Question>),
 }
@@ -136,15 +136,6 @@ pub struct Claim {
     pub line: usize,
     /// The expression whose value it must have.
     pub expression: Expression,
-}
-
-/// A `console` block.
-#[derive(Clone, Debug)]
-pub struct Console {
-    /// The line of its fence.
-    pub line: usize,
-    /// The commands in order.
-    pub exchanges: Vec<Exchange>,
 }
 
 /// A command and what it is expected to print.
@@ -172,15 +163,6 @@ pub struct Literal {
     /// Its label.
     pub label: String,
     /// Its content.
-    pub text: String,
-}
-
-/// Text for the teacher only.
-#[derive(Clone, Debug)]
-pub struct Note {
-    /// Its line.
-    pub line: usize,
-    /// Its text, in one paragraph.
     pub text: String,
 }
 
@@ -348,7 +330,7 @@ impl Block {
 
     /// Its commands, if it is a console.
     pub(super) fn exchanges(&self) -> &[Exchange] {
-        if let Block::Console(console) = self { &console.exchanges } else { &[] }
+        if let Block::Console(exchanges) = self { exchanges } else { &[] }
     }
 
     /// The question, if it is one.
@@ -363,7 +345,7 @@ impl Block {
 
     /// Its text, if it is a note.
     pub(super) fn note(&self) -> Option<&str> {
-        if let Block::Note(note) = self { Some(&note.text) } else { None }
+        if let Block::Note(note) = self { Some(note) } else { None }
     }
 }
 

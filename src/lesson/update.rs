@@ -1,36 +1,40 @@
 //! Rewriting the outputs of a lesson, and nothing else.
 
+use crate::text::counted;
+
 use super::check::{Report, check};
 use super::read::read;
 use super::run::Run;
-use super::source::{Concern, Faults, Rewrite};
+use super::source::{Concern, Fault, Faults, Rewrite};
 
-/// The outcome of an update.
+/// Why a lesson is not rewritten, and the faults that are to be fixed first.
 #[derive(Clone, Debug)]
-pub enum UpdateOutcome {
-    /// Nothing is rewritten: something must be fixed first.
-    Refused,
-    /// Every output is up to date.
-    Current,
-    /// The new text, and the remaining findings.
-    Rewritten(String, Report),
+pub struct Refusal {
+    /// The reason, as the end of a sentence.
+    pub why: String,
+    /// The faults.
+    pub faults: Faults,
 }
 
-/// The text of a lesson with every output that differs rewritten; wildcards that still match are kept, and so are the ends of
-/// its lines. `report` is what a check of it has found.
+/// The text of a lesson with every output that differs rewritten, and what is left to find in it; wildcards that still match are
+/// kept, and so are the ends of its lines. `report` is what a check of it has found.
 ///
 /// # Errors
-/// If the new outputs would break their lesson.
-pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<UpdateOutcome, Faults> {
-    if report.findings.iter().any(|finding| finding.concern == Concern::Structure) {
-        return Ok(UpdateOutcome::Refused);
+/// If a key, a command or a directive is wrong, or if the new outputs would break their lesson.
+pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<(String, Report), Refusal> {
+    let is_first = |finding: &&Fault| finding.concern == Concern::Structure;
+    let faults = Faults(report.findings.iter().filter(is_first).cloned().collect());
+    if !faults.0.is_empty() {
+        return Err(Refusal { why: format!("{} to fix first", counted(faults.0.len(), "fault")), faults });
     }
     if report.findings.iter().all(|finding| finding.rewrite.is_none()) {
-        return Ok(UpdateOutcome::Current);
+        return Ok((text.to_string(), report.clone()));
     }
     let text = rewritten(text, report);
-    let report = check(&read(file, &text)?, run);
-    Ok(UpdateOutcome::Rewritten(text, report))
+    let breaks = |faults| Refusal { why: "the output would break the block around it".to_string(), faults };
+    let lesson = read(file, &text).map_err(breaks)?;
+    let report = check(&lesson, run);
+    Ok((text, report))
 }
 
 fn rewritten(text: &str, report: &Report) -> String {
@@ -60,11 +64,7 @@ const TEMPLATE: &str = include_str!("new_lesson.md");
 pub fn new_lesson(name: &str, run: &Run<'_>) -> Result<String, Faults> {
     let text = TEMPLATE.replace("{title}", &title(name));
     let report = check(&read(name, &text)?, run);
-    match update(name, &text, &report, run)? {
-        UpdateOutcome::Rewritten(text, _) => Ok(text),
-        UpdateOutcome::Current => Ok(text),
-        UpdateOutcome::Refused => Err(Faults(report.findings)),
-    }
+    update(name, &text, &report, run).map(|(text, _)| text).map_err(|refusal| refusal.faults)
 }
 
 /// A file's name as a title: `why-the_mask.md` is “Why the mask”.

@@ -47,7 +47,7 @@ fn commands(question: &Question) -> Vec<&str> {
         Block::Console(console) => Some(console),
         _ => None,
     });
-    consoles.flat_map(|console| &console.exchanges).map(|exchange| exchange.command.typed.as_str()).collect()
+    consoles.flatten().map(|exchange| exchange.command.typed.as_str()).collect()
 }
 
 fn texts(blocks: &[Block]) -> Vec<&str> {
@@ -106,7 +106,7 @@ fn row(lesson: &Lesson, question: &Question, node: &str, name: &str) -> Vec<f64>
         Block::Console(console) => Some(console),
         _ => None,
     });
-    let exchange = consoles.flat_map(|console| &console.exchanges).next().expect("a command");
+    let exchange = consoles.flatten().next().expect("a command");
     let mut lines = lesson.text[exchange.expected.clone()].lines();
     // Tables that share a frame have their names in its first line, after the column of row names.
     let names = lines.find(|line| line.contains(&format!("─ {node} "))).expect(node);
@@ -219,7 +219,7 @@ fn the_printed_table_has_the_answer(lesson: &Lesson, question: &Question) {
         return;
     }
     let Some(Block::Console(console)) = question.reveal.last() else { panic!("no table") };
-    let exchange = console.exchanges.last().expect("a command");
+    let exchange = console.last().expect("a command");
     let printed = &lesson.text[exchange.expected.clone()];
     // The rightmost box is the matrix of the heading.
     let lines = printed.lines().filter(|line| line.starts_with('│'));

@@ -12,7 +12,7 @@ use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{to_path, visible};
 use crate::input::{files_ending, is_folder, write_text};
 use crate::lesson::check::{Coverage, Report, Tag, check, unified};
-use crate::lesson::update::{UpdateOutcome, update};
+use crate::lesson::update::{Refusal, update};
 use crate::lesson::{Concern, Fault, Faults, built_in, is_built_in, is_lesson, read, text_of};
 use crate::memory;
 use crate::text::{ScreenWidth, counted};
@@ -40,7 +40,7 @@ impl CheckArgs {
         let widest = checked_files.iter().map(|checked| checked.file.width()).max().unwrap_or(0);
         let mut text = String::new();
         for checked in &checked_files {
-            if let FileState::Unreadable(error) = &checked.state {
+            if let Checked::Unreadable(error) = &checked.outcome {
                 report(error, env, streams);
             }
             let details = checked.details(env.colour);
@@ -63,7 +63,7 @@ impl CheckArgs {
 fn sum(checked_files: &[CheckedFile]) -> String {
     let mut all = Coverage::default();
     for checked in checked_files {
-        if let FileState::Checked(report) = &checked.state {
+        if let Checked::Lesson(report) = &checked.outcome {
             all.add(report.checked);
         }
     }
@@ -81,26 +81,24 @@ const MOST_OF_A_DIFF: usize = 24;
 /// The stack of a thread that checks lessons, as large as that of a program usually is.
 const STACK: usize = 8 << 20;
 
-/// One file and its state.
+/// One file, and what came of it.
 pub(super) struct CheckedFile {
     /// Its name as it was given.
-    pub path: String,
+    path: String,
     /// Whether it is in the program.
-    pub is_built_in: bool,
+    is_built_in: bool,
     /// Its name in messages.
-    pub file: String,
+    file: String,
     /// Its text, where it could be read.
-    pub text: String,
-    pub state: FileState,
+    text: String,
+    outcome: Checked,
 }
 
-/// The state of a file.
-pub(super) enum FileState {
-    /// It is a lesson, and was checked.
-    Checked(Report),
-    /// It is not a lesson, or one that cannot be played.
+/// What came of a file: the report on a lesson; the faults of what is no lesson, or one that cannot be played; or why it could not be
+/// read.
+enum Checked {
+    Lesson(Report),
     Malformed(Faults),
-    /// It could not be read.
     Unreadable(Error),
 }
 
@@ -162,68 +160,67 @@ fn of_one(name: &str, commands: LessonCommands) -> CheckedFile {
         Ok(found) => found,
         Err(error) => return CheckedFile::unreadable(name, error),
     };
-    let state = match read(&file, &text) {
-        Ok(lesson) => FileState::Checked(check(&lesson, &commands.of(&file))),
-        Err(faults) => FileState::Malformed(faults),
+    let outcome = match read(&file, &text) {
+        Ok(lesson) => Checked::Lesson(check(&lesson, &commands.of(&file))),
+        Err(faults) => Checked::Malformed(faults),
     };
     let is_built_in = is_built_in(&file);
     let file = if is_built_in { format!("{} (built in)", file.trim_end_matches(".md")) } else { file };
-    CheckedFile { path: name.to_string(), is_built_in, file: visible(&file).into_owned(), text, state }
+    CheckedFile { path: name.to_string(), is_built_in, file: visible(&file).into_owned(), text, outcome }
 }
 
 impl CheckedFile {
     fn unreadable(name: &str, error: Error) -> CheckedFile {
-        let file = visible(name).into_owned();
-        let state = FileState::Unreadable(error);
-        CheckedFile { path: name.to_string(), is_built_in: false, file, text: String::new(), state }
+        let (file, outcome) = (visible(name).into_owned(), Checked::Unreadable(error));
+        CheckedFile { path: name.to_string(), is_built_in: false, file, text: String::new(), outcome }
     }
 
     /// Whether it is a text of another kind, as a folder may hold beside its lessons.
     fn is_other(&self) -> bool {
-        matches!(self.state, FileState::Malformed(_)) && !is_lesson(&self.text)
+        matches!(self.outcome, Checked::Malformed(_)) && !is_lesson(&self.text)
     }
 
     /// The exit code that it asks for.
     pub fn code(&self) -> u8 {
-        match &self.state {
-            FileState::Checked(report) if report.holds() => EXIT_DONE,
-            FileState::Checked(_) => EXIT_CHECK_FAILED,
-            FileState::Malformed(_) | FileState::Unreadable(_) => EXIT_UNUSABLE,
+        match &self.outcome {
+            Checked::Lesson(report) if report.holds() => EXIT_DONE,
+            Checked::Lesson(_) => EXIT_CHECK_FAILED,
+            Checked::Malformed(_) | Checked::Unreadable(_) => EXIT_UNUSABLE,
         }
     }
 
     /// Everything that is wrong with it, an empty line after each.
-    pub fn details(&self, colour: bool) -> String {
-        match &self.state {
+    fn details(&self, colour: bool) -> String {
+        let findings = match &self.outcome {
             // That is an error, and not a finding.
-            FileState::Unreadable(_) => String::new(),
-            FileState::Malformed(faults) => faults_text(&faults.0, &self.file, colour),
-            FileState::Checked(report) => faults_text(&report.findings, &self.file, colour),
-        }
+            Checked::Unreadable(_) => &[][..],
+            Checked::Malformed(faults) => &faults.0,
+            Checked::Lesson(report) => &report.findings,
+        };
+        faults_text(findings, &self.file, colour)
     }
 
     /// The verdict in a few words.
-    pub fn verdict(&self) -> String {
-        match &self.state {
-            FileState::Unreadable(_) => "not read".to_string(),
-            FileState::Malformed(Faults(faults)) if !is_lesson(&self.text) && faults.len() == 1 => {
-                "no lesson".to_string()
+    fn verdict(&self) -> String {
+        let report = match &self.outcome {
+            Checked::Unreadable(_) => return "not read".to_string(),
+            Checked::Malformed(Faults(faults)) if !is_lesson(&self.text) && faults.len() == 1 => {
+                return "no lesson".to_string();
             }
-            FileState::Malformed(Faults(faults)) => {
-                format!("not checked: {}", counted(faults.len(), "fault"))
+            Checked::Malformed(Faults(faults)) => {
+                return format!("not checked: {}", counted(faults.len(), "fault"));
             }
-            FileState::Checked(report) => {
-                let remarks = match report.findings.len() - report.wrong() {
-                    0 => String::new(),
-                    remarks => format!(", {}", counted(remarks, "remark")),
-                };
-                let verdict = match report.wrong() {
-                    0 => "ok".to_string(),
-                    wrong => counted(wrong, "fault"),
-                };
-                format!("{}: {verdict}{remarks}", amounts(report.checked))
-            }
-        }
+            Checked::Lesson(report) => report,
+        };
+        let verdict = match report.wrong() {
+            0 => "ok".to_string(),
+            wrong => counted(wrong, "fault"),
+        };
+        let remarks = match report.findings.len() - report.wrong() {
+            0 => String::new(),
+            remarks => format!(", {}", counted(remarks, "remark")),
+        };
+        format!("{}: {verdict}{remarks}", amounts(report.checked))
     }
 }
 
@@ -239,14 +236,14 @@ pub(super) fn amounts(checked: Coverage) -> String {
 }
 
 /// Faults, each with its diff where there is one; of a long diff its beginning. An empty line after each.
-fn faults_text<'f>(faults: impl IntoIterator<Item = &'f Fault>, file: &str, colour: bool) -> String {
+fn faults_text(faults: &[Fault], file: &str, colour: bool) -> String {
     let mut text = String::new();
     for fault in faults {
         let remark = if fault.concern == Concern::Remark { "remark: " } else { "" };
         let shown = Fault { what: format!("{remark}{}", fault.what), ..fault.clone() };
         text.push_str(&format!("{}\n", shown.in_file(file)));
-        let diff = fault.rewrite.iter().flat_map(|new| unified(&new.old, &new.text, new.lines.start + 1));
-        let diff: Vec<(Tag, String)> = diff.collect();
+        let diff = fault.rewrite.as_ref().map(|new| unified(&new.old, &new.text, new.lines.start + 1));
+        let diff = diff.unwrap_or_default();
         for (tag, line) in diff.iter().take(MOST_OF_A_DIFF) {
             text.push_str(&format!("  {}\n", diff_line(*tag, line, colour)));
         }
@@ -289,7 +286,7 @@ impl UpdateArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (mut worst, commands) = (EXIT_DONE, self.trust.commands(program));
         for (at, checked) in checked_files(&self.paths, commands).iter().enumerate() {
-            if let FileState::Unreadable(error) = &checked.state {
+            if let Checked::Unreadable(error) = &checked.outcome {
                 report(error, env, streams);
             }
             let (text, code) = one(checked, commands, env.colour).unwrap_or_else(|error| {
@@ -310,44 +307,30 @@ impl UpdateArgs {
 /// If it cannot be written.
 fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> Result<(String, u8)> {
     let file = &checked.file;
-    let FileState::Checked(report) = &checked.state else {
+    let Checked::Lesson(report) = &checked.outcome else {
         let said = format!("{}{file}  {}\n", checked.details(colour), checked.verdict());
         return Ok((said, EXIT_UNUSABLE));
     };
     if checked.is_built_in {
         return Err(Error::new("there is no file to write").in_source(file));
     }
-    let outcome = update(file, &checked.text, report, &commands.of(&checked.path));
-    let (said, why) = match outcome {
-        Err(faults) => {
-            (faults_text(&faults.0, file, colour), "the output would break the block around it".to_string())
-        }
-        Ok(UpdateOutcome::Refused) => {
-            let findings = report.findings.iter();
-            let first: Vec<&Fault> =
-                findings.filter(|finding| finding.concern == Concern::Structure).collect();
-            let why = format!("{} to fix first", counted(first.len(), "fault"));
-            (faults_text(first, file, colour), why)
-        }
-        Ok(UpdateOutcome::Current) => return Ok(rest(report, file, "nothing to rewrite", colour)),
-        Ok(UpdateOutcome::Rewritten(text, left)) => {
-            write_text(&to_path(&checked.path), &text)?;
-            let mut changed = report.findings.clone();
-            changed.retain(|finding| finding.rewrite.is_some());
-            changed.iter_mut().for_each(|finding| finding.help = None);
-            let done = format!("{} rewritten", counted(changed.len(), "output"));
-            let (said, code) = rest(&left, file, &done, colour);
-            return Ok((faults_text(&changed, file, colour) + &said, code));
+    let (text, left) = match update(file, &checked.text, report, &commands.of(&checked.path)) {
+        Ok(updated) => updated,
+        Err(Refusal { why, faults }) => {
+            let said = faults_text(&faults.0, file, colour);
+            return Ok((format!("{said}{file}  not written: {why}\n"), EXIT_CHECK_FAILED));
         }
     };
-    Ok((format!("{said}{file}  not written: {why}\n"), EXIT_CHECK_FAILED))
-}
-
-/// The findings that an update does not fix.
-fn rest(report: &Report, file: &str, done: &str, colour: bool) -> (String, u8) {
-    let said = faults_text(&report.findings, file, colour);
-    match report.wrong() {
+    let rewritten = report.findings.iter().filter(|finding| finding.rewrite.is_some());
+    let rewritten: Vec<Fault> = rewritten.map(|finding| Fault { help: None, ..finding.clone() }).collect();
+    let mut done = "nothing to rewrite".to_string();
+    if !rewritten.is_empty() {
+        write_text(&to_path(&checked.path), &text)?;
+        done = format!("{} rewritten", counted(rewritten.len(), "output"));
+    }
+    let said = faults_text(&rewritten, file, colour) + &faults_text(&left.findings, file, colour);
+    Ok(match left.wrong() {
         0 => (format!("{said}{file}  {done}\n"), EXIT_DONE),
         wrong => (format!("{said}{file}  {done}, {} to fix\n", counted(wrong, "fault")), EXIT_CHECK_FAILED),
-    }
+    })
 }

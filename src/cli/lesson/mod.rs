@@ -39,23 +39,7 @@ pub(super) struct LessonArgs {
 }
 
 /// The help: all commands and keys on one screen.
-const HELP: &str = "\
-{about}
-
-  attn lesson play 0-tour   on the projector; file.md works as well
-  attn lesson follow        your notes and the answers, in a second terminal
-
-  space → PgDn  go on         A B C …  answer a choice     v  votes: A3 B14 C8
-  ← PgUp        go back       Enter    show the answer     h  a hint
-  5G  n  p      to a step     t        contents            !  any attn command
-  ?             more keys     /        search              q  end
-
-  Its commands write no files and read only near it; --trust lets them read any.
-
-{usage-heading} {usage}
-
-{subcommands}
-";
+const HELP: &str = include_str!("help.txt");
 
 #[derive(Subcommand, Debug)]
 enum LessonCommand {

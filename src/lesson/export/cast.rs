@@ -76,7 +76,7 @@ impl Recording<'_> {
 
     fn block(&mut self, block: &Block, answers: bool) {
         match block {
-            Block::Console(_) => block.exchanges().iter().for_each(|exchange| self.exchange(exchange)),
+            Block::Console(exchanges) => exchanges.iter().for_each(|exchange| self.exchange(exchange)),
             Block::Question(question) => self.question(question, answers),
             block => self.say(&self.show.block(block)),
         }

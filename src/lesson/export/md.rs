@@ -48,8 +48,8 @@ impl MarkdownWriter<'_> {
     fn block(&mut self, block: &Block) {
         match block {
             Block::Prose(prose) => self.parts.push(safe(&prose.markdown).into_owned()),
-            Block::Console(console) => {
-                for exchange in &console.exchanges {
+            Block::Console(exchanges) => {
+                for exchange in exchanges {
                     let mut text = self.show.prompted(&self.show.typed(exchange));
                     text.extend(self.show.printed(exchange));
                     self.parts.push(fenced("text", &text.join("\n")));
@@ -57,7 +57,7 @@ impl MarkdownWriter<'_> {
             }
             Block::Literal(literal) => self.literal(literal),
             Block::Note(note) if self.show.notes => {
-                self.parts.push(format!("> **For the teacher:** {}", safe(&note.text)));
+                self.parts.push(format!("> **For the teacher:** {}", safe(note)));
             }
             Block::Note(_) => {}
             Block::Question(question) => self.question(question),

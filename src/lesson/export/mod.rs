@@ -2,7 +2,6 @@
 
 mod cast;
 mod html;
-mod live;
 mod md;
 
 use crate::render::{Screen, Theme};

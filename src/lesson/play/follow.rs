@@ -17,9 +17,8 @@ use crate::terminal::{
 };
 
 use super::answers::bars;
-use super::player::{PlayOptions, Player};
-use super::state::{Plan, Record};
-use super::stops::StopKind;
+use super::state::{Plan, PlayOptions, Player, Record};
+use super::stops::Stop;
 
 /// The interval at which the position of the player is read.
 const LOOK: Duration = Duration::from_millis(200);
@@ -250,7 +249,7 @@ fn notes(lesson: &Lesson, step: Option<usize>) -> impl Iterator<Item = &str> {
 fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
     let step = player.step();
     let mut stops = player.stops.iter().skip(player.page.stop).take_while(|stop| stop.step == step);
-    stops.find(|stop| stop.kind != StopKind::Text).and_then(|stop| stop.question(player.lesson))
+    stops.find_map(Stop::question)
 }
 
 /// A question, its answer, the feedback to wrong answers, and its hints.

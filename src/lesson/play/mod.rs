@@ -7,7 +7,6 @@
 
 mod answers;
 mod follow;
-mod player;
 mod session;
 mod state;
 mod stops;
@@ -21,7 +20,6 @@ pub use crate::terminal::Key;
 pub(super) use answers::answered;
 pub use answers::{ScriptedAnswers, transcript};
 pub use follow::{follow, present};
-pub use player::{PlayOptions, Player, Window};
 pub use session::{ProgressSaver, play};
-pub use state::{Action, Effects};
+pub use state::{Action, Effects, PlayOptions, Player, Window};
 pub use view::StatusLine;

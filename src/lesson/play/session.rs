@@ -16,8 +16,7 @@ use crate::terminal::{
 };
 
 use super::follow::{BEAT, Position, Positions};
-use super::player::{PlayOptions, Player};
-use super::state::{Action, Effects};
+use super::state::{Action, Effects, PlayOptions, Player};
 use super::view::StatusLine;
 
 /// The bottom line shows seconds.
@@ -313,7 +312,6 @@ pub struct ProgressSaver {
     kept: Progress,
     /// When the position was written last.
     written_at: Duration,
-    failed: Option<Error>,
     has_complained: bool,
 }
 
@@ -341,40 +339,37 @@ impl ProgressSaver {
 
     /// Saves changes; returns a warning on the first failure.
     pub(super) fn keep(&mut self, player: &Player<'_>, now: Duration) -> Option<String> {
-        let progress = player.progress();
-        if let Some((store, _)) = &self.places
-            && progress != self.kept
-        {
-            self.failed = store.write(player.lesson, &progress).err();
-            self.kept = progress;
-        }
-        self.write_position(false, player, now);
-        let error = self.failed.take().filter(|_| !self.has_complained)?;
+        let error = self.write(player, now, player.progress() != self.kept, false).err();
+        let error = error.filter(|_| !self.has_complained)?;
         self.has_complained = true;
         Some(warning(&error))
     }
 
-    /// Writes from time to time that the player is still there.
+    /// Writes from time to time that the player is still there. What fails now fails again when something changes.
     pub(super) fn tick(&mut self, player: &Player<'_>, now: Duration) {
         if now.saturating_sub(self.written_at) >= BEAT {
-            self.write_position(false, player, now);
+            let _ = self.write(player, now, false, false);
         }
     }
 
     /// Writes that the player has ended, and saves progress again, which another player may have overwritten.
     pub(super) fn leave(&mut self, player: &Player<'_>, now: Duration) {
-        if let Some((store, _)) = &self.places {
-            self.failed = store.write(player.lesson, &player.progress()).err();
-        }
-        self.write_position(true, player, now);
+        // Nobody can be told any more.
+        let _ = self.write(player, now, true, true);
     }
 
-    fn write_position(&mut self, left: bool, player: &Player<'_>, now: Duration) {
-        let Some((_, positions)) = &self.places else { return };
+    /// Writes the position, and the progress if it has changed.
+    fn write(&mut self, player: &Player<'_>, now: Duration, has_changed: bool, left: bool) -> Result<()> {
+        let Some((store, positions)) = &self.places else { return Ok(()) };
         self.written_at = now;
+        let mut saved = Ok(());
+        if has_changed {
+            self.kept = player.progress();
+            saved = store.write(player.lesson, &self.kept);
+        }
         let mut position = Position::of(player, now);
         position.left = left;
-        self.failed = self.failed.take().or(positions.write(&position).err());
+        saved.and(positions.write(&position))
     }
 }
 

@@ -2,115 +2,108 @@
 
 use std::ops::Range;
 
-use crate::lesson::{Block, Lesson, Part, Question};
+use crate::lesson::{Block, Lesson, Question};
 
 /// The text up to the next pause, shown at once if the screen is tall enough.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stop {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop<'a> {
     /// The position of its step; `None` before the first step.
     pub step: Option<usize>,
-    /// The position of its part within the step.
-    pub part: usize,
-    /// Its blocks within the part.
-    pub blocks: Range<usize>,
+    /// The heading that is shown with it, where it begins a part.
+    pub heading: Option<Heading<'a>>,
+    /// Its blocks.
+    pub blocks: &'a [Block],
     /// Why it stops.
-    pub kind: StopKind,
+    pub kind: StopKind<'a>,
+}
+
+/// A heading: the title of the lesson, that of the step at a position, or that of a part after a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heading<'a> {
+    Lesson,
+    Step(usize),
+    Pause(&'a str),
 }
 
 /// Why a lesson stops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StopKind {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum StopKind<'a> {
     /// The text pauses.
     Text,
     /// The last block asks.
-    Asked,
+    Asked(&'a Question),
     /// The first block is the question that is answered; notes may follow it.
-    Answer,
+    Answer(&'a Question),
 }
 
-impl Stop {
-    /// Whether the heading of its part, and for the first part that of its step, is shown with it.
-    pub(super) fn begins_part(&self) -> bool {
-        self.blocks.start == 0 && self.kind != StopKind::Answer
-    }
-
-    /// Its blocks.
-    pub(super) fn blocks_shown<'a>(&self, lesson: &'a Lesson) -> &'a [Block] {
-        &self.in_part(lesson).map_or(&lesson.opening, |part| &part.blocks)[self.blocks.clone()]
-    }
-
-    /// Its part; `None` before the first step.
-    pub(super) fn in_part<'a>(&self, lesson: &'a Lesson) -> Option<&'a Part> {
-        self.step.map(|step| &lesson.steps[step].parts[self.part])
-    }
-
+impl<'a> Stop<'a> {
     /// The question that it asks, or answers.
-    pub(super) fn question<'a>(&self, lesson: &'a Lesson) -> Option<&'a Question> {
-        let blocks = self.blocks_shown(lesson);
-        let block = match self.kind {
+    pub(super) fn question(&self) -> Option<&'a Question> {
+        match self.kind {
             StopKind::Text => None,
-            StopKind::Asked => blocks.last(),
-            StopKind::Answer => blocks.first(),
-        };
-        block.and_then(Block::question)
+            StopKind::Asked(question) | StopKind::Answer(question) => Some(question),
+        }
+    }
+
+    /// The question that it asks.
+    pub(super) fn asked(&self) -> Option<&'a Question> {
+        if let StopKind::Asked(question) = self.kind { Some(question) } else { None }
     }
 
     /// Whether it holds a text in lower case. Answers are not looked into, they would be given away.
     pub(super) fn holds(&self, text: &str, lesson: &Lesson) -> bool {
-        if self.kind == StopKind::Answer {
-            return false;
-        }
-        let mut texts: Vec<&str> = Vec::new();
-        if self.step.is_none() {
-            texts.push(&lesson.title);
-        }
-        if let (true, Some(part)) = (self.begins_part(), self.in_part(lesson)) {
-            texts.extend(part.title.as_deref());
-            texts.extend(self.step.filter(|_| self.part == 0).map(|step| lesson.steps[step].title.as_str()));
-        }
-        texts.extend(self.blocks_shown(lesson).iter().flat_map(self::texts));
-        texts.iter().any(|shown| shown.to_lowercase().contains(text))
+        let title = match self.heading {
+            _ if self.step.is_none() => Some(&*lesson.title),
+            Some(Heading::Step(step)) => Some(&*lesson.steps[step].title),
+            Some(Heading::Pause(title)) => Some(title),
+            _ => None,
+        };
+        let mut texts = title.into_iter().chain(self.blocks.iter().flat_map(texts));
+        !matches!(self.kind, StopKind::Answer(_)) && texts.any(|shown| shown.to_lowercase().contains(text))
+    }
+
+    /// The commands that it shows.
+    pub(super) fn commands(&self) -> impl Iterator<Item = &'a str> {
+        let blocks = match self.kind {
+            StopKind::Answer(question) => &question.reveal,
+            _ => self.blocks,
+        };
+        let exchanges = blocks.iter().flat_map(seen).flat_map(Block::exchanges);
+        exchanges.map(|exchange| exchange.command.typed.as_str())
     }
 }
 
 /// All stops of a lesson, in order. There is at least one for every step.
-pub(super) fn stops(lesson: &Lesson) -> Vec<Stop> {
+pub(super) fn stops(lesson: &Lesson) -> Vec<Stop<'_>> {
     let mut stops = Vec::new();
     // The output of a command has nothing before its first step.
     if lesson.story.is_none() || lesson.steps.is_empty() {
-        within(&lesson.opening, None, 0, &mut stops);
+        within(&lesson.opening, None, Heading::Lesson, &mut stops);
     }
-    for (number, step) in lesson.steps.iter().enumerate() {
-        for (part, content) in step.parts.iter().enumerate() {
-            within(&content.blocks, Some(number), part, &mut stops);
+    for (at, step) in lesson.steps.iter().enumerate() {
+        for part in &step.parts {
+            let heading = part.title.as_deref().map_or(Heading::Step(at), Heading::Pause);
+            within(&part.blocks, Some(at), heading, &mut stops);
         }
     }
     stops
 }
 
-fn within(blocks: &[Block], step: Option<usize>, part: usize, stops: &mut Vec<Stop>) {
-    let mut start = 0;
-    let mut stop = |blocks: Range<usize>, kind| stops.push(Stop { step, part, blocks, kind });
-    for (position, _) in blocks.iter().enumerate().filter(|(_, block)| matches!(block, Block::Question(_))) {
-        stop(start..position + 1, StopKind::Asked);
+fn within<'a>(blocks: &'a [Block], step: Option<usize>, heading: Heading<'a>, stops: &mut Vec<Stop<'a>>) {
+    let (mut start, mut heading) = (0, Some(heading));
+    for (position, block) in blocks.iter().enumerate() {
+        let Some(question) = block.question() else { continue };
+        let (asked, kind) = (&blocks[start..=position], StopKind::Asked(question));
+        stops.push(Stop { step, heading: heading.take(), blocks: asked, kind });
         // Notes directly after a question are about its answer, and no pause of their own.
-        let notes = blocks[position + 1..].iter().take_while(|block| matches!(block, Block::Note(_))).count();
+        let notes = blocks[position + 1..].iter().take_while(|block| block.note().is_some()).count();
         start = position + 1 + notes;
-        stop(position..start, StopKind::Answer);
+        let (answer, kind) = (&blocks[position..start], StopKind::Answer(question));
+        stops.push(Stop { step, heading: None, blocks: answer, kind });
     }
     if start < blocks.len() || start == 0 {
-        stop(start..blocks.len(), StopKind::Text);
+        stops.push(Stop { step, heading, blocks: &blocks[start..], kind: StopKind::Text });
     }
-}
-
-/// The commands that a stop shows.
-pub(super) fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
-    let blocks = match (stop.kind, stop.question(lesson)) {
-        (StopKind::Answer, Some(question)) => &question.reveal,
-        _ => stop.blocks_shown(lesson),
-    };
-    let exchanges = blocks.iter().flat_map(seen).flat_map(Block::exchanges);
-    exchanges.map(|exchange| exchange.command.typed.as_str()).collect()
 }
 
 /// A block, or those that a question shows before its answer.
@@ -122,8 +115,8 @@ fn seen(block: &Block) -> &[Block] {
 fn texts(block: &Block) -> Vec<&str> {
     match block {
         Block::Prose(prose) => vec![&prose.markdown],
-        Block::Console(console) => {
-            console.exchanges.iter().map(|exchange| exchange.command.typed.as_str()).collect()
+        Block::Console(exchanges) => {
+            exchanges.iter().map(|exchange| exchange.command.typed.as_str()).collect()
         }
         Block::Literal(literal) => vec![&literal.text],
         Block::Note(_) => Vec::new(),
@@ -255,22 +248,29 @@ mod tests {
     #[test]
     fn a_lesson_stops_at_pauses_at_questions_and_at_their_answers() {
         let lesson = sample::lesson();
-        let stops: Vec<(Option<usize>, usize, StopKind)> =
-            stops(&lesson).iter().map(|stop| (stop.step, stop.part, stop.kind)).collect();
+        let kind = |stop: &Stop<'_>| match stop.kind {
+            StopKind::Text => "text",
+            StopKind::Asked(_) => "asked",
+            StopKind::Answer(_) => "answer",
+        };
+        let stops = stops(&lesson);
+        let headed = stops.iter().filter(|stop| stop.heading.is_some()).count();
+        assert_eq!(headed, 7);
+        let stops: Vec<(Option<usize>, &str)> = stops.iter().map(|stop| (stop.step, kind(stop))).collect();
         assert_eq!(
             stops,
             [
-                (None, 0, StopKind::Text),
-                (Some(0), 0, StopKind::Text),
-                (Some(0), 1, StopKind::Text),
-                (Some(1), 0, StopKind::Asked),
-                (Some(1), 0, StopKind::Answer),
-                (Some(1), 0, StopKind::Text),
-                (Some(2), 0, StopKind::Asked),
-                (Some(2), 0, StopKind::Answer),
-                (Some(3), 0, StopKind::Asked),
-                (Some(3), 0, StopKind::Answer),
-                (Some(4), 0, StopKind::Text),
+                (None, "text"),
+                (Some(0), "text"),
+                (Some(0), "text"),
+                (Some(1), "asked"),
+                (Some(1), "answer"),
+                (Some(1), "text"),
+                (Some(2), "asked"),
+                (Some(2), "answer"),
+                (Some(3), "asked"),
+                (Some(3), "answer"),
+                (Some(4), "text"),
             ]
         );
     }
@@ -279,9 +279,9 @@ mod tests {
     fn notes_behind_an_answer_stay_with_it() {
         let lesson = sample::lesson();
         let stops = stops(&lesson);
-        let answer = stops.iter().find(|stop| stop.kind == StopKind::Answer).unwrap();
-        assert_eq!(answer.question(&lesson).unwrap().id, "zeros");
-        assert_eq!(answer.blocks_shown(&lesson).len(), 2);
+        let answer = stops.iter().find(|stop| matches!(stop.kind, StopKind::Answer(_))).unwrap();
+        assert_eq!(answer.question().unwrap().id, "zeros");
+        assert_eq!(answer.blocks.len(), 2);
     }
 
     fn text(lines: &[&str]) -> Vec<String> {

@@ -9,9 +9,8 @@ use crate::lesson::{Command, Runner};
 use crate::terminal::Key;
 
 use super::answers::bars;
-use super::player::Player;
-use super::state::{Action, Effects, LinePurpose, Topic};
-use super::stops::{PageStart, StopKind, commands, lines, pages, place, position};
+use super::state::{Action, Effects, LinePurpose, Player, Topic};
+use super::stops::{PageStart, Stop, lines, pages, place, position};
 
 impl Player<'_> {
     /// The first page, below notices for the teacher.
@@ -257,7 +256,7 @@ impl Player<'_> {
             Err(error) => return self.refusal(&error),
         };
         // While the question is open, the right option is not marked.
-        let is_open = self.stops.get(self.page.stop).is_some_and(|stop| stop.kind == StopKind::Asked);
+        let is_open = self.stop().and_then(Stop::asked).is_some();
         let right = if is_open { None } else { self.show().right_letter(question) };
         let lines = bars(&hands, None, right, self.window.screen);
         let record = self.class.record(question);
@@ -296,10 +295,10 @@ impl Player<'_> {
 
     /// Goes back to the previous page; no lines at the beginning.
     fn go_back(&mut self) -> Vec<String> {
-        if let Some(stop) = self.stops.get(self.page.stop) {
+        if let Some(stop) = self.stop().copied() {
             // As it will be on the clean screen, without what stands above it now.
             self.is_clean = true;
-            let chunks = self.chunks(stop);
+            let chunks = self.chunks(&stop);
             let here = position(&chunks, self.page.from);
             if let Some(before) = pages(&chunks, self.height()).iter().rfind(|page| page.end <= here) {
                 return self.show_from(place(&chunks, before.start));
@@ -394,7 +393,7 @@ impl Player<'_> {
     fn show_below(&mut self, before: Vec<String>, from: PageStart) -> Vec<String> {
         self.overlay.rest.clear();
         self.overlay.topic = None;
-        let Some(stop) = self.stops.get(self.page.stop).cloned() else {
+        let Some(stop) = self.stop().copied() else {
             (self.page.from, self.page.next) = (PageStart::default(), None);
             return [before, self.ending()].concat();
         };
@@ -404,14 +403,14 @@ impl Player<'_> {
         let end = start + pages(&chunks[start..], height).first().map_or(0, |page| page.end);
         self.page.from = from;
         self.page.next = (end < chunks.len()).then(|| place(&chunks, end));
-        commands(&stop, self.lesson).into_iter().for_each(|typed| self.typing.keep_command(typed));
+        stop.commands().for_each(|typed| self.typing.keep_command(typed));
         let is_last = self.stops.get(self.page.stop + 1).is_none_or(|next| next.step != stop.step);
         if let (Some(step), None, true) = (stop.step, self.page.next, is_last) {
             self.class.done.insert(step);
         }
         // On the next page of a question, feedback and bars are still visible above.
-        let is_asked = stop.kind == StopKind::Asked && (self.is_clean || from == PageStart::default());
-        if let Some(question) = stop.question(self.lesson).filter(|_| is_asked) {
+        let is_fresh = self.is_clean || from == PageStart::default();
+        if let Some(question) = stop.asked().filter(|_| is_fresh) {
             let record = self.class.record(question);
             record.explained.clear();
             record.drawn = false;

@@ -13,10 +13,9 @@ use crate::render::{Charset, Screen};
 use crate::text::{ScreenWidth, clipped_at_word, counted};
 
 use super::answers::{bars, right_bar};
-use super::player::Player;
-use super::state::{LinePurpose, Topic, TypedLine, minutes_and_seconds};
+use super::state::{LinePurpose, Player, Topic, TypedLine, minutes_and_seconds};
 use super::stops;
-use super::stops::{Chunk, Stop, StopKind, keep_first_two_together, lines, position};
+use super::stops::{Chunk, Heading, Stop, StopKind, keep_first_two_together, lines, position};
 
 // The line at the bottom: where the class is, and what time it is.
 
@@ -206,42 +205,33 @@ impl Player<'_> {
     }
 
     /// The text of a stop in pieces.
-    pub(super) fn chunks(&self, stop: &Stop) -> Vec<Chunk> {
+    pub(super) fn chunks(&self, stop: &Stop<'_>) -> Vec<Chunk> {
         let (show, height) = (self.show(), self.height());
         let mut chunks = Vec::new();
-        for (number, block) in stop.blocks_shown(self.lesson).iter().enumerate() {
+        for (number, block) in stop.blocks.iter().enumerate() {
             let lines = match (stop.kind, block) {
-                (StopKind::Answer, Block::Question(question)) => self.answer(question),
+                (StopKind::Answer(question), Block::Question(_)) => self.answer(question),
                 _ => show.block(block),
             };
             let mut pieces = stops::chunks(number, &lines, height);
-            if matches!((stop.kind, block), (StopKind::Asked, Block::Question(_))) {
+            if stop.asked().is_some() && block.question().is_some() {
                 keep_first_two_together(&mut pieces, height);
             }
             chunks.extend(pieces);
         }
-        let heading = self.heading(stop);
-        if !heading.is_empty() {
+        let heading = stop.heading.filter(|_| self.lesson.story.is_none());
+        if let Some(heading) = heading {
             // A heading is never alone at the end of a page.
             chunks.iter_mut().take(1).for_each(|first| first.gap = 1);
-            chunks.insert(0, Chunk { block: 0, gap: 1, lines: heading });
+            let lines = match heading {
+                Heading::Lesson => show.title(),
+                Heading::Step(step) => show.step_heading(step),
+                Heading::Pause(title) => show.pause_heading(title),
+            };
+            chunks.insert(0, Chunk { block: 0, gap: 1, lines });
             keep_first_two_together(&mut chunks, height);
         }
         chunks
-    }
-
-    /// The heading of the part that a stop begins, and for the first part that of its step.
-    fn heading(&self, stop: &Stop) -> Vec<String> {
-        if !stop.begins_part() || self.lesson.story.is_some() {
-            return Vec::new();
-        }
-        let show = self.show();
-        match (stop.step, stop.in_part(self.lesson).and_then(|part| part.title.as_deref())) {
-            (None, _) => show.title(),
-            (Some(step), _) if stop.part == 0 => show.step_heading(step),
-            (Some(_), Some(title)) => show.pause_heading(title),
-            (Some(_), None) => Vec::new(),
-        }
     }
 
     /// The text of the current step before the current page, limited to the rows above `below` lines.
@@ -379,10 +369,11 @@ impl Player<'_> {
 
     /// The keys, and how to type answers.
     pub(super) fn help(&self) -> Vec<String> {
+        let [lesson, story] = include_str!("keys.txt").split_once("\n\n").map_or([""; 2], <[&str; 2]>::from);
         if self.lesson.story.is_some() {
-            return key_lines(&STORY_KEYS, self.window.screen);
+            return key_lines(story, self.window.screen);
         }
-        let mut lines = key_lines(&KEYS, self.window.screen);
+        let mut lines = key_lines(lesson, self.window.screen);
         lines.push(String::new());
         lines.extend(WHERE_TYPED.iter().flat_map(|words| self.wrapped(words, Ink::of(Tone::Quiet))));
         lines
@@ -399,57 +390,32 @@ fn shell_word(word: &str) -> String {
     }
 }
 
-/// Keys in two columns, or where the screen is too narrow in one.
-fn key_lines(keys: &[[(&str, &str); 2]], screen: Screen) -> Vec<String> {
-    let spelled = |row: &[(&str, &str); 2]| {
-        row.map(|(keys, does)| [keys, does].map(|text| screen.charset.spelled(text).into_owned()))
-    };
-    let rows: Vec<[[String; 2]; 2]> = keys.iter().map(spelled).collect();
-    let widest =
-        |column: usize, part: usize| rows.iter().map(|row| row[column][part].width()).max().unwrap_or(0);
-    let cell = |row: &[[String; 2]; 2], column: usize| {
-        let [keys, does] = &row[column];
-        let gap = " ".repeat(widest(column, 0) - keys.width());
-        format!("{}{gap}  {does}", Ink::bold().on(keys, screen))
-    };
-    let width = |column: usize| widest(column, 0) + 2 + widest(column, 1);
-    if width(0) + 4 + width(1) + 1 > screen.width {
-        let columns = [0, 1].iter().flat_map(|&column| rows.iter().map(move |row| (row, column)));
-        return columns.map(|(row, column)| format!(" {}", cell(row, column))).collect();
-    }
-    let line = |row: &[[String; 2]; 2]| {
-        let gap = " ".repeat(widest(0, 1) - row[0][1].width() + 4);
-        format!(" {}{gap}{}", cell(row, 0), cell(row, 1))
-    };
-    rows.iter().map(line).collect()
-}
-
-// The keys of a player and their effects, as it lists them.
-
-/// The keys and their effects, in two columns.
-pub const KEYS: [[(&str, &str); 2]; 9] = [
-    [("space → PgDn", "go on (Enter too)"), ("A B C …", "answer a choice")],
-    [("← PgUp", "go back (Backspace too)"), ("0.5 cat …", "type another answer")],
-    [("n p", "next, previous step"), ("Enter Esc", "give it, drop it")],
-    [("5G", "to step 5"), ("space", "shows the answer")],
-    [("t", "contents"), ("v", "votes: A3 B14 C8, or 3 14 8")],
-    [("/", "search; / Enter: next"), ("h", "a hint; at the end: hand in")],
-    [("b .", "blank the screen"), ("!", "an attn command; ↑ the last")],
-    [("r F5", "this again, run again"), ("?", "these keys")],
-    [("q", "end (Ctrl-Z: pause)"), ("Esc", "drops what is typed")],
-];
-
-/// The keys of a played demo, which asks nothing.
-pub const STORY_KEYS: [[(&str, &str); 2]; 5] = [
-    [("space → PgDn", "go on (Enter too)"), ("5G", "to step 5")],
-    [("← PgUp", "go back (Backspace too)"), ("t", "contents")],
-    [("n p", "next, previous step"), ("/", "search; / Enter: next")],
-    [("!", "an attn command; ↑ the last"), ("b .", "blank the screen")],
-    [("q", "end (Ctrl-Z: pause)"), ("?", "these keys")],
-];
-
-/// The line on typed answers below the keys.
-pub const WHERE_TYPED: [&str; 2] = [
+/// Where answers are typed, below the keys.
+const WHERE_TYPED: [&str; 2] = [
     "Where an answer is typed, a digit or the first letter of a name begins it.",
     "All other keys work as always; where a name begins with h, press h Enter for the hint.",
 ];
+
+/// Keys in two columns, or where the screen is too narrow in one. A line of `keys` has the keys and the effects of both columns,
+/// with `|` between them.
+fn key_lines(keys: &str, screen: Screen) -> Vec<String> {
+    let rows: Vec<Vec<String>> = keys
+        .lines()
+        .map(|line| line.split('|').map(|cell| screen.charset.spelled(cell.trim()).into_owned()).collect())
+        .collect();
+    let widest = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+    let padded = |cell: &String, column: usize| " ".repeat(widest(column) - cell.width());
+    let entry = |row: &Vec<String>, column: usize| {
+        let keys = &row[column];
+        format!("{}{}  {}", Ink::bold().on(keys, screen), padded(keys, column), row[column + 1])
+    };
+    let columns = (0..4).map(widest).sum::<usize>();
+    if columns + 2 * 2 + 4 + 1 > screen.width {
+        return [0, 2]
+            .iter()
+            .flat_map(|&at| rows.iter().map(move |row| (row, at)))
+            .map(|(row, at)| format!(" {}", entry(row, at)))
+            .collect();
+    }
+    rows.iter().map(|row| format!(" {}{}    {}", entry(row, 0), padded(&row[1], 1), entry(row, 2))).collect()
+}

@@ -5,14 +5,18 @@ mod question;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+
 use crate::foreign::visible;
 use crate::text::did_you_mean;
 
-use super::blocks::{Piece, PieceKind, pieces};
+use super::blocks::{
+    DEEPEST, Mark, OPTIONS, deepest, end_of_head, fence, inside, mark, no_fence_within, plain,
+};
 use super::command::Command;
 use super::directive::{DirectiveText, directive, settings};
 use super::key::is_run_name;
-use super::model::{Block, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Size, Step};
+use super::model::{Block, Exchange, Lesson, Literal, NamedRun, Part, Size, Step};
 use super::prose::prose;
 use super::source::{Fault, Faults, Source};
 use question::QuestionDraft;
@@ -23,19 +27,9 @@ use question::QuestionDraft;
 /// The faults that prevent playing it, in the order of the lines.
 pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     let source = Source::new(file, text).map_err(|error| Faults(vec![Fault::of(1, error)]))?;
-    let mut misread = Faults::default();
-    let pieces = pieces(&source, &mut misread);
     let mut reader = Reader::new(&source, file);
-    for piece in &pieces {
-        reader.take(piece);
-    }
-    let is_lesson = reader.version > 0;
-    let (mut lesson, mut faults) = reader.finish();
-    names_are_unique(&lesson, &mut faults);
-    if is_lesson && !misread.0.is_empty() {
-        // Other faults may be consequences of these.
-        faults = misread;
-    }
+    reader.blocks();
+    let (mut lesson, faults) = reader.finish();
     if !faults.0.is_empty() {
         return Err(lesson.sorted(faults));
     }
@@ -44,9 +38,7 @@ pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     Ok(lesson)
 }
 
-// Reads the pieces of a text into a lesson.
-
-/// A lesson while it is read, piece by piece.
+/// A lesson while it is read, block by block.
 struct Reader<'a> {
     source: &'a Source,
     lesson: Lesson,
@@ -56,9 +48,11 @@ struct Reader<'a> {
     /// The version of the format; 0 where there is no head of a lesson.
     version: u8,
     has_title: bool,
-    /// The line of the present piece.
+    /// The line of the present block.
     line: usize,
     faults: Faults,
+    /// The faults of what is no Markdown of a lesson.
+    misread: Faults,
 }
 
 impl<'a> Reader<'a> {
@@ -66,66 +60,138 @@ impl<'a> Reader<'a> {
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let name = visible(name.strip_suffix(".md").unwrap_or(name)).into_owned();
         let lesson = Lesson { name, file: file.to_string(), ..Lesson::default() };
-        let (line, faults) = (1, Faults::default());
-        Reader { source, lesson, question: None, tolerance: None, version: 0, has_title: false, line, faults }
+        let (line, faults, misread) = (1, Faults::default(), Faults::default());
+        let (question, tolerance) = (None, None);
+        Reader { source, lesson, question, tolerance, version: 0, has_title: false, line, faults, misread }
     }
 
-    /// Adds a fault of the present piece.
+    /// Adds a fault of the present block.
     fn fault(&mut self, what: impl Into<String>, help: impl Into<String>) {
         self.faults.add(self.line, what, help);
     }
 
-    fn take(&mut self, piece: &Piece) {
-        self.line = piece.line;
-        if !matches!(piece.kind, PieceKind::Fence(..)) {
-            self.end_tolerance();
+    /// Reads the head, and the blocks on the top level of the text.
+    fn blocks(&mut self) {
+        let source = self.source;
+        let (head, body) = source.text.split_at(end_of_head(&source.text));
+        for pair in head.lines() {
+            self.pair(pair);
+            self.line += 1;
         }
-        match &piece.kind {
-            PieceKind::Head => {
-                for pair in self.source.text[piece.at.clone()].lines() {
-                    self.pair(pair);
-                    self.line += 1;
+        let events = Parser::new_ext(body, OPTIONS).into_offset_iter();
+        let mut events = events.map(|(event, at)| (event, head.len() + at.start..head.len() + at.end));
+        while let Some((event, at)) = events.next() {
+            self.line = source.line(at.start);
+            let Event::Start(tag) = event else {
+                self.text(at, false);
+                continue;
+            };
+            let inside = inside(&mut events);
+            match tag {
+                Tag::Heading { level, .. } => self.heading(level as usize, &plain(&inside)),
+                Tag::CodeBlock(CodeBlockKind::Fenced(label)) => match fence(&label, &at, source) {
+                    Ok((label, body)) => self.fence(&label, body),
+                    Err(fault) => self.misread.push(fault),
+                },
+                Tag::CodeBlock(CodeBlockKind::Indented) => {
+                    let help = "put it between ```text and ```, at the start of the line";
+                    self.misread.add(self.line, "this block is indented", help);
+                }
+                Tag::HtmlBlock => self.html(at),
+                _ if deepest(&inside) > DEEPEST => {
+                    let help = format!("use at most {DEEPEST} levels");
+                    self.misread.add(self.line, "lists or quotations are nested too deep", help);
+                }
+                tag => {
+                    no_fence_within(&inside, source, &mut self.misread);
+                    self.text(at, matches!(tag, Tag::List(None)));
                 }
             }
-            PieceKind::Heading(depth, title) => {
-                self.end_question();
-                self.heading(*depth, title);
+        }
+    }
+
+    /// A paragraph, a list, a table, a quotation, a rule; a list without numbers may be that of the options of a question.
+    fn text(&mut self, at: Range<usize>, is_list: bool) {
+        self.end_tolerance();
+        if let Some(question) = self.question.as_mut().filter(|_| is_list)
+            && question.take_options(at.clone(), self.line, self.source, &mut self.faults)
+        {
+            return;
+        }
+        let prose = prose(self.source, at, self.version, &mut self.faults);
+        self.add(Block::Prose(prose));
+    }
+
+    /// A block of HTML: comments, and the tags of a folded answer.
+    fn html(&mut self, at: Range<usize>) {
+        let (source, mut position) = (self.source, at.start);
+        while position < at.end {
+            let rest = &source.text[position..at.end];
+            position += rest.len() - rest.trim_start().len();
+            let rest = rest.trim_start();
+            if rest.is_empty() {
+                return;
             }
-            PieceKind::Fence(label, body) => self.fence(label, body.clone()),
-            PieceKind::Comment(comment) => match directive(comment, piece.line) {
+            self.line = source.line(position);
+            if rest.starts_with("<!--") && !rest.contains("-->") {
+                return self.misread.add(self.line, "a comment that is never closed", "end it with -->");
+            }
+            let Some((mark, length)) = mark(rest) else {
+                let first = rest.lines().next().unwrap_or_default();
+                if !rest.starts_with('<') {
+                    let what = format!("text directly below HTML: `{first}`");
+                    return self.misread.add(self.line, what, "leave an empty line above it");
+                }
+                let help = "write Markdown; the only HTML is <!-- directives -->, <details>, <summary>…</summary> and </details>, \
+                            each alone on its line, with an empty line after it";
+                let what = format!("HTML that a lesson does not support: `{first}`");
+                return self.misread.add(self.line, what, help);
+            };
+            let end = position + length;
+            let alone = source.text[source.start(self.line)..position].trim().is_empty()
+                && source.text[end..].lines().next().is_none_or(|rest| rest.trim().is_empty());
+            if !alone {
+                let help = "give it a line of its own";
+                self.misread.add(self.line, "a directive that is not alone on its line", help);
+            }
+            if matches!(mark, Mark::Comment(text) if text.contains("<!--")) {
+                let what = "a comment that is not closed before another begins";
+                self.misread.add(self.line, what, "end it with -->");
+            }
+            self.mark(mark);
+            position = end;
+        }
+    }
+
+    fn mark(&mut self, mark: Mark<'_>) {
+        self.end_tolerance();
+        match mark {
+            Mark::Comment(comment) => match directive(comment, self.line) {
                 Ok(written) => self.directive(written),
                 Err(fault) => self.faults.push(fault),
             },
-            PieceKind::DetailsBegin => match &mut self.question {
+            Mark::DetailsBegin => match &mut self.question {
                 Some(question) if !question.folded => question.folded = true,
                 _ => {
                     let help = "put the folded answer after an <!-- ask: … -->";
                     self.fault("<details> does not follow a question", help);
                 }
             },
-            PieceKind::Summary(_) => {}
-            PieceKind::DetailsEnd => match self.question.take_if(|question| question.folded) {
+            Mark::Summary => {}
+            Mark::DetailsEnd => match self.question.take_if(|question| question.folded) {
                 Some(question) => {
                     let question = question.finish(&mut self.faults);
                     self.add(Block::Question(Box::new(question)));
                 }
                 None => self.fault("</details> without <details>", "take it out"),
             },
-            PieceKind::Bullets | PieceKind::Prose => {
-                let is_list = piece.kind == PieceKind::Bullets;
-                let question = self.question.as_mut().filter(|_| is_list);
-                if !question
-                    .is_some_and(|question| question.take_options(piece, self.source, &mut self.faults))
-                {
-                    let prose = prose(self.source, piece.at.clone(), self.version, &mut self.faults);
-                    self.add(Block::Prose(prose));
-                }
-            }
         }
     }
 
     /// The title, a step, or a pause inside a step; the depth is 1 for `#`.
     fn heading(&mut self, depth: usize, title: &str) {
+        self.end_tolerance();
+        self.end_question();
         let steps = &mut self.lesson.steps;
         match (depth, steps.last_mut()) {
             (1, step) if self.has_title || step.is_some() => {
@@ -179,7 +245,7 @@ impl<'a> Reader<'a> {
                     }
                 }
             }
-            "note" => self.add(Block::Note(Note { line: self.line, text: written.text })),
+            "note" => self.add(Block::Note(written.text)),
             "run" => self.run(text),
             "tol" if text == "last-digit" => self.tolerance = Some(self.line),
             "tol" => self.fault(format!("unknown tolerance `{text}`"), "write <!-- tol: last-digit -->"),
@@ -214,7 +280,7 @@ impl<'a> Reader<'a> {
     }
 
     fn fence(&mut self, label: &str, body: Range<usize>) {
-        let (line, last_digit_may_differ) = (self.line, self.tolerance.take().is_some());
+        let last_digit_may_differ = self.tolerance.take().is_some();
         if label != "console" {
             if last_digit_may_differ {
                 let help = "remove it, or label the block `console`";
@@ -222,7 +288,8 @@ impl<'a> Reader<'a> {
             }
             let text = self.source.text[body].to_string();
             self.check_label(label, &text);
-            return self.add(Block::Literal(Literal { line, label: label.to_string(), text }));
+            let (line, label) = (self.line, label.to_string());
+            return self.add(Block::Literal(Literal { line, label, text }));
         }
         let faults_before = self.faults.0.len();
         let mut exchanges = exchanges(self.source, body, &mut self.faults);
@@ -231,7 +298,7 @@ impl<'a> Reader<'a> {
             self.fault("this console block has no command", "begin it with $ attn …, or label it `text`");
         }
         exchanges.iter_mut().for_each(|one| one.last_digit_may_differ = last_digit_may_differ);
-        self.add(Block::Console(Console { line, exchanges }));
+        self.add(Block::Console(exchanges));
     }
 
     fn add(&mut self, block: Block) {
@@ -267,19 +334,23 @@ impl<'a> Reader<'a> {
         self.line = self.source.line(self.source.text.len());
         self.end_question();
         self.end_tolerance();
-        let Reader { mut faults, lesson, line, .. } = self;
-        if self.version == 0 {
+        let Reader { mut faults, lesson, line, misread, version, .. } = self;
+        if version == 0 {
             // Other faults of a file that is not a lesson are meaningless.
-            faults = Faults::default();
-            faults.add(1, "this is not a lesson", "begin the file with the lines ---, attn-lesson: 1 and ---; attn lesson new NAME writes such a file");
-        } else {
-            if lesson.steps.is_empty() {
-                faults.add(line, "the lesson has no steps", "begin a step with ##");
-            }
-            if lesson.title.is_empty() {
-                faults.add(1, "the lesson has no title", "write # and the title, above the first ##");
-            }
+            let help = "begin the file with the lines ---, attn-lesson: 1 and ---; attn lesson new NAME writes such a file";
+            return (lesson, Faults(vec![Fault::new(1, "this is not a lesson").help(help)]));
         }
+        if !misread.0.is_empty() {
+            // Other faults may be consequences of these.
+            return (lesson, misread);
+        }
+        if lesson.steps.is_empty() {
+            faults.add(line, "the lesson has no steps", "begin a step with ##");
+        }
+        if lesson.title.is_empty() {
+            faults.add(1, "the lesson has no title", "write # and the title, above the first ##");
+        }
+        names_are_unique(&lesson, &mut faults);
         (lesson, faults)
     }
 }

@@ -1,9 +1,9 @@
 //! A question: from its `ask` to the end of its folded answer.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::language::Gives;
-use crate::lesson::blocks::Piece;
 use crate::lesson::directive::{DirectiveText, settings};
 use crate::lesson::key::Expression;
 use crate::lesson::model::{Block, Choice, Claim, Question};
@@ -68,14 +68,20 @@ impl QuestionDraft {
     }
 
     /// Reads a list as options if an entry begins with a letter: `- A. none`. Returns whether one did.
-    pub(super) fn take_options(&mut self, piece: &Piece, source: &Source, faults: &mut Faults) -> bool {
-        let list = &source.text[piece.at.clone()];
+    pub(super) fn take_options(
+        &mut self,
+        at: Range<usize>,
+        line: usize,
+        source: &Source,
+        faults: &mut Faults,
+    ) -> bool {
+        let list = &source.text[at.clone()];
         let is_taken = self.folded || !self.question.choices.is_empty();
         if is_taken || !list.lines().any(|line| option_letter(line).is_some()) {
             return false;
         }
-        let mut position = piece.at.start;
-        for (line, text) in (piece.line..).zip(list.split_inclusive('\n')) {
+        let mut position = at.start;
+        for (line, text) in (line..).zip(list.split_inclusive('\n')) {
             if let Some((letter, skipped)) = option_letter(text) {
                 let expected = char::from(b'A' + (self.question.choices.len() % 26) as u8);
                 if letter != expected {
@@ -184,7 +190,7 @@ impl QuestionDraft {
                 let help = "compute it: <!-- key: … -->; or make it kind=open";
                 faults.add(line, format!("{name} has no key"), help);
             }
-            None if !question.blocks().any(|block| matches!(block, Block::Note(_))) => {
+            None if !question.blocks().any(|block| block.note().is_some()) => {
                 let what = format!("{name} is {}, but has no note", kind.word());
                 faults.add(line, what, "tell the teacher what to listen for: <!-- note: … -->");
             }

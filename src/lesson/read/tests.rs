@@ -79,7 +79,7 @@ fn the_lesson_of_the_format_is_read() {
         panic!("this console block has no command")
     };
     let expected: Vec<(&str, u8)> =
-        console.exchanges.iter().map(|one| (&lesson.text[one.expected.clone()], one.code)).collect();
+        console.iter().map(|one| (&lesson.text[one.expected.clone()], one.code)).collect();
     assert_eq!(expected, [("the table\n", 0), ("error\n", 2)]);
     let question = lesson.questions().next().unwrap();
     assert_eq!((question.id.as_str(), question.kind.word()), ("zeros", "choice"));
@@ -169,5 +169,48 @@ fn one_slip_is_one_fault() {
     ] {
         let faults = read("x.md", &WHOLE.replacen(from, to, 1)).expect_err(to);
         assert_eq!(faults.0.len(), 1, "{to}: {faults:?}");
+    }
+}
+
+/// Seven lines before a text, which make a lesson of it.
+const ABOVE: &str = "---\nattn-lesson: 1\n---\n# T\n\n## S\n\n";
+
+fn faults_of(text: &str) -> Vec<Fault> {
+    read("x.md", &format!("{ABOVE}{text}")).err().unwrap_or_default().0
+}
+
+#[test]
+fn only_the_first_lines_are_a_head_and_a_longer_fence_may_show_a_shorter_one() {
+    let text = format!("{ABOVE}one\n\n---\ntwo: 2\n\n---\n\n````text\n```console\n```\n````\n");
+    let lesson = read("x.md", &text).unwrap();
+    assert!(matches!(lesson.blocks().last(), Some(Block::Literal(literal)) if literal.label == "text"));
+    let lesson = read("x.md", &ABOVE.replace("# T", "# A&#27;[31mB `x`")).unwrap();
+    assert_eq!(lesson.title, "A\\u{1B}[31mB x");
+    assert!(faults_of(&"> ".repeat(5000)).len() <= 1);
+    assert_eq!(faults_of(&format!("{}a\n", "> ".repeat(30))).len(), 1);
+}
+
+#[test]
+fn every_way_to_spoil_a_fence_is_named_at_its_line() {
+    for (text, line, words) in [
+        ("a\n\n```console\n$ attn\n", 3, "never closed"),
+        ("```\nx\n```\n", 1, "without a label"),
+        ("~~~text\nx\n~~~\n", 1, "of `~`"),
+        (" ```text\nx\n ```\n", 1, "indented"),
+        ("- a\n\n  ```text\n  x\n  ```\n", 3, "within a list"),
+        ("a\n\n    x\n", 3, "this block is indented"),
+        ("<table></table>\n", 1, "HTML that a lesson does not support"),
+        ("a <b>c</b>\n", 1, "HTML in the text"),
+        ("<!-- a --> b\n", 1, "not alone"),
+        ("<details>\n<summary>A</summary>\n**C.**\n", 3, "text directly below HTML"),
+        ("<!-- a\n", 1, "a comment that is never closed"),
+        ("<!-- a --\n<!-- b -->\n", 1, "a comment that is not closed before another"),
+        ("```text\na\n\n```console\n$ b\n```\n", 1, "not closed before another begins at line 11"),
+    ] {
+        let faults = faults_of(text);
+        assert!(
+            faults.iter().any(|fault| fault.line == line + 7 && fault.what.contains(words)),
+            "{text:?}: {faults:?}"
+        );
     }
 }

@@ -12,9 +12,9 @@ use crate::render::Screen;
 use crate::text::{ScreenWidth, counted};
 
 use super::command::outside_of_quotes;
-use super::model::{Block, Item, Lesson, Note};
+use super::model::{Block, Item, Lesson};
 use super::run::Runner;
-use super::{Console, Exchange, Literal, Question, Step};
+use super::{Exchange, Literal, Question, Step};
 use markdown::{PROSE_WIDTH, joined};
 
 pub(super) use markdown::{Ink, Text, Tone, inline};
@@ -44,7 +44,10 @@ impl<'a> LessonView<'a> {
     pub fn block(&self, block: &Block) -> Vec<String> {
         match block {
             Block::Prose(prose) => markdown::lines(&prose.markdown, self.screen),
-            Block::Console(console) => self.console(console),
+            Block::Console(exchanges) => {
+                let lines = |one| [self.prompted(&self.typed(one)), self.printed(one)].concat();
+                joined(exchanges.iter().map(lines))
+            }
             Block::Literal(literal) => self.literal(literal),
             Block::Note(note) if self.notes => self.note(note),
             Block::Note(_) => Vec::new(),
@@ -58,9 +61,9 @@ impl<'a> LessonView<'a> {
     }
 
     /// The lines of a note, whether notes are shown among the blocks or not.
-    pub fn note(&self, note: &Note) -> Vec<String> {
+    pub fn note(&self, note: &str) -> Vec<String> {
         let mut text = Text::of("Note  ", Ink { bold: true, ..Ink::of(Tone::Note) }, self.screen);
-        text.extend(&markdown::inline(&note.text, self.screen));
+        text.extend(&markdown::inline(note, self.screen));
         text.wrapped(self.prose_width(), ["      ", "            "], self.screen)
     }
 
@@ -183,12 +186,6 @@ const GOES_ON: &str = " \\";
 const INDENT: usize = 4;
 
 impl LessonView<'_> {
-    /// The commands of a block, each with what it prints on this screen.
-    fn console(&self, console: &Console) -> Vec<String> {
-        let lines = |exchange| [self.prompted(&self.typed(exchange)), self.printed(exchange)].concat();
-        joined(console.exchanges.iter().map(lines))
-    }
-
     /// A command after its prompt, in as many lines as the screen needs.
     pub fn command_lines(&self, typed: &str) -> Vec<String> {
         self.prompted(&broken(typed, self.room()))
