@@ -36,6 +36,6 @@ mod terminal;
 
 pub use attn_core::{
     attention, diagnose, elementary, explain, explore, foreign, graph, json_number, json_tree, kernel,
-    language, learn, matrix, memory, model, params, random, read, tensor, text, tokenizer, unique,
+    language, learn, matrix, memory, model, params, random, read, tensor, text, tokenizer,
 };
 pub use attn_story::{answer, story};

@@ -1,6 +1,6 @@
 //! An array in binary: its numbers, or words, behind a header that has been read.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 
 use half::{bf16, f16};
 
@@ -12,7 +12,7 @@ use crate::read::{
 use crate::tensor::{Element, in_type};
 use crate::text::clip;
 
-use super::open::unreadable;
+use super::open::unread;
 
 /// The storage format of one number.
 pub(super) use ::safetensors::Dtype as CellType;
@@ -56,8 +56,6 @@ pub(super) struct ArrayFormat {
 
 /// An array of a file, of which only the header has been read.
 pub(super) struct StoredArray<'r> {
-    /// Its name in errors.
-    pub(super) name: String,
     pub(super) format: ArrayFormat,
     /// What follows the header: the array and nothing else.
     pub(super) reader: Box<dyn Read + 'r>,
@@ -74,15 +72,13 @@ impl StoredArray<'_> {
     /// # Errors
     /// If there are too many numbers, or another count of bytes.
     pub(super) fn checked(self, present: u64, limit: Limit) -> Result<Self> {
-        let expected = checked_cells(&self.format.dims, limit.cells)
-            .map_err(|error| error.in_source(&self.name))?
+        let expected = checked_cells(&self.format.dims, limit.cells)?
             .checked_mul(self.format.kind.size())
             .map(|bytes| bytes as u64)
             .filter(|&bytes| bytes <= limit.unpacked())
             .ok_or_else(|| {
                 let most = limit.unpacked() >> 20;
                 Error::new(format!("more than {most} MiB, the most that is read of one array"))
-                    .in_source(&self.name)
                     .help("save a part of it, or save it in a shorter type: array.astype('float32')")
             })?;
         if present == expected { Ok(self) } else { Err(self.wrong_length(expected, present)) }
@@ -91,7 +87,6 @@ impl StoredArray<'_> {
     fn wrong_length(&self, expected: u64, present: u64) -> Error {
         let shape = shape_text(&self.format.dims);
         Error::new(format!("the header says {shape}, {expected} bytes, but {present} bytes follow"))
-            .in_source(&self.name)
             .help("the file was cut off or is damaged: save it again with numpy.save")
     }
 
@@ -100,27 +95,24 @@ impl StoredArray<'_> {
     ///
     /// # Errors
     /// If reading fails, a finite number is beyond the type T, a word is no text, or there are more or fewer bytes than the header says.
-    pub(super) fn read<T: Element>(mut self) -> Result<Item<T>> {
-        let placed = |error: Error| error.in_source(&self.name);
-        let count = checked_cells(&self.format.dims, usize::MAX).map_err(placed)?;
+    pub(super) fn read<T: Element>(mut self, name: &str) -> Result<Item<T>> {
+        let count = checked_cells(&self.format.dims, usize::MAX)?;
         let expected = (count as u64).saturating_mul(self.format.kind.size() as u64);
         let reader = &mut self.reader.by_ref().take(expected);
         let item = match self.format.kind {
-            Kind::Number(cell) => Item::Array(numbers(&self.name, &self.format, cell, count, reader)?),
+            Kind::Number(cell) => Item::Array(self.format.numbers(name, cell, count, reader)?),
             Kind::Unicode(_) | Kind::Bytes(_) => {
-                let room = memory::hold(expected.saturating_mul(2).saturating_add(count as u64 * WORD));
-                room.map_err(placed)?.keep();
+                memory::hold(expected.saturating_mul(2).saturating_add(count as u64 * WORD))?.keep();
                 let mut bytes = Vec::new();
-                reader.read_to_end(&mut bytes).map_err(|error| unreadable(&self.name, &error))?;
+                reader.read_to_end(&mut bytes).map_err(unread)?;
                 if reader.limit() > 0 {
-                    return Err(unreadable(&self.name, &ErrorKind::UnexpectedEof.into()));
+                    return Err(unread(io::Error::from(ErrorKind::UnexpectedEof)));
                 }
-                Item::Words(self.format.words(&bytes).map_err(placed)?)
+                Item::Words(self.format.words(&bytes)?)
             }
         };
         // The array must end there, and an entry of a zip archive checks its sum at the end.
-        let behind = self.reader.by_ref().take(1).read_to_end(&mut Vec::new());
-        match behind.map_err(|error| unreadable(&self.name, &error))? {
+        match self.reader.by_ref().take(1).read_to_end(&mut Vec::new()).map_err(unread)? {
             0 => Ok(item),
             _ => Err(self.wrong_length(expected, expected + 1)),
         }
@@ -157,47 +149,44 @@ impl ArrayFormat {
         };
         Ok(word.trim_end_matches('\0').to_string())
     }
-}
 
-/// The numbers that a reader has, each as the nearest of the type T.
-///
-/// # Errors
-/// If reading fails, or a finite number is beyond the type T.
-fn numbers<T: Element>(
-    name: &str,
-    format: &ArrayFormat,
-    cell: CellType,
-    count: usize,
-    reader: &mut dyn Read,
-) -> Result<Array<T>> {
-    let placed = |error: Error| error.in_source(name);
-    // A matrix whose first dimension runs fastest is turned by a second one.
-    let bytes = memory::bytes_of::<T>(count).saturating_mul(1 + u64::from(format.fortran));
-    memory::hold(bytes).map_err(placed)?.keep();
-    let (mut values, mut losses) = (Vec::new(), Losses::default());
-    let mut piece = Vec::with_capacity(PIECE);
-    loop {
-        piece.clear();
-        let filled = reader.take(PIECE as u64).read_to_end(&mut piece);
-        filled.map_err(|error| unreadable(name, &error))?;
-        memory::grow(&mut values, piece.len() / size_of_cell(cell), count).map_err(placed)?;
-        push(cell, &piece, format.big_endian, &mut values, &mut losses);
-        if piece.len() < PIECE {
-            break;
+    /// The numbers that a reader has, each as the nearest of the type T.
+    ///
+    /// # Errors
+    /// If reading fails, or a finite number is beyond the type T.
+    fn numbers<T: Element>(
+        &self,
+        name: &str,
+        cell: CellType,
+        count: usize,
+        reader: &mut dyn Read,
+    ) -> Result<Array<T>> {
+        let ArrayFormat { big_endian, fortran, .. } = *self;
+        // A matrix whose first dimension runs fastest is turned by a second one.
+        memory::hold(memory::bytes_of::<T>(count).saturating_mul(1 + u64::from(fortran)))?.keep();
+        let (mut values, mut losses) = (Vec::new(), Losses::default());
+        let mut piece = Vec::with_capacity(PIECE);
+        loop {
+            piece.clear();
+            reader.take(PIECE as u64).read_to_end(&mut piece).map_err(unread)?;
+            memory::grow(&mut values, piece.len() / size_of_cell(cell), count)?;
+            push(cell, &piece, big_endian, &mut values, &mut losses);
+            if piece.len() < PIECE {
+                break;
+            }
         }
+        if values.len() < count {
+            return Err(unread(io::Error::from(ErrorKind::UnexpectedEof)));
+        }
+        let decimals = decimals(cell, &values);
+        let (boolean, roundoff, inexact) = (cell == CellType::BOOL, roundoff(cell), losses.inexact);
+        let facts = ArrayFacts { fortran, boolean, decimals, roundoff, inexact, ..ArrayFacts::default() };
+        let array = Array::new(self.dims.clone(), values)?.with(facts);
+        if let Some((at, x)) = losses.beyond {
+            in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
+        }
+        Ok(array)
     }
-    if values.len() < count {
-        return Err(unreadable(name, &ErrorKind::UnexpectedEof.into()));
-    }
-    let decimals = decimals(cell, &values);
-    let (boolean, roundoff, inexact) = (cell == CellType::BOOL, roundoff(cell), losses.inexact);
-    let fortran = format.fortran;
-    let facts = ArrayFacts { fortran, boolean, decimals, roundoff, inexact, ..ArrayFacts::default() };
-    let array = Array::new(format.dims.clone(), values)?.with(facts);
-    if let Some((at, x)) = losses.beyond {
-        in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
-    }
-    Ok(array)
 }
 
 /// Whether numbers of a type are read: not those of 4, 6 and 8 bits.
@@ -325,8 +314,8 @@ mod tests {
     fn decode(kind: CellType, bytes: &[u8], big: bool) -> Array {
         let dims = vec![bytes.len() / size_of_cell(kind)];
         let format = ArrayFormat { kind: Kind::Number(kind), big_endian: big, fortran: false, dims };
-        let stored = StoredArray { name: "x".into(), format, reader: Box::new(bytes) };
-        stored.read().unwrap().into_array().unwrap()
+        let stored = StoredArray { format, reader: Box::new(bytes) };
+        stored.read("x").unwrap().into_array().unwrap()
     }
 
     #[test]

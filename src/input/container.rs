@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::graph::Role;
 use crate::read::{
-    AllowedNumbers, Array, Delimiter, DelimiterChoice, Document, Item, Json, Limit, Nodes, TOKENS, document,
+    AllowedNumbers, Array, Delimiter, DelimiterChoice, Item, Json, Limit, Nodes, TOKENS, document,
     entry_name, inline, is_json, item, parse, table,
 };
 use crate::tensor::{Dtype, Element, Tensor};
@@ -40,8 +40,7 @@ impl Format {
     fn of(input: &mut Input) -> Result<Format> {
         let Some(ending) = input.ending.as_deref() else { return Format::sniff(input) };
         Format::of_ending(ending).ok_or_else(|| {
-            let error = Error::new(format!("files that end in `.{}` are not supported", clip(ending)))
-                .in_source(&input.name);
+            let error = Error::new(format!("files that end in `.{}` are not supported", clip(ending)));
             match ending {
                 "pt" | "pth" | "bin" | "ckpt" => error.help(
                     "a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz",
@@ -118,6 +117,8 @@ pub(super) struct Container {
     pub(super) name: String,
     /// The names of the entries as the file spells them.
     pub(super) names: Vec<String>,
+    /// Whether they have names; else there is one.
+    named: bool,
     /// No array in binary may be larger than this.
     limit: Limit,
     entries: Entries,
@@ -125,11 +126,10 @@ pub(super) struct Container {
 
 enum Entries {
     /// A text, which is read at once.
-    Text(Option<Array>),
+    Text(Vec<Json>),
     Npy(Input),
     Npz(Npz),
     Safetensors(Tensors),
-    Json(Vec<Json>),
 }
 
 impl Container {
@@ -137,42 +137,43 @@ impl Container {
     ///
     /// # Errors
     /// If its ending is not one of those that are read, the content is not of its format, or has no names where they are needed.
-    pub(super) fn open(mut input: Input, purpose: Purpose) -> Result<Container> {
+    pub(super) fn open(input: Input, purpose: Purpose) -> Result<Container> {
+        let name = input.name.clone();
+        Container::of_input(input, purpose).map_err(|error| error.in_source(name))
+    }
+
+    fn of_input(mut input: Input, purpose: Purpose) -> Result<Container> {
         let (name, limit) = (input.name.clone(), input.limit);
-        let (names, entries) = match Format::of(&mut input)? {
-            Format::Npy => (vec![String::new()], Entries::Npy(input)),
+        let (names, entries): (Vec<Option<String>>, Entries) = match Format::of(&mut input)? {
+            Format::Npy => (vec![None], Entries::Npy(input)),
             Format::Npz => {
                 let npz = Npz::open(input)?;
-                (npz.names.clone(), Entries::Npz(npz))
+                (npz.names.iter().cloned().map(Some).collect(), Entries::Npz(npz))
             }
             Format::Safetensors => {
                 let tensors = Tensors::open(input)?;
-                (tensors.names.clone(), Entries::Safetensors(tensors))
+                (tensors.names.iter().cloned().map(Some).collect(), Entries::Safetensors(tensors))
             }
             Format::Json => {
                 input.charge_as_text()?;
                 let json = parse(&name, &input.text()?)?;
                 let nodes = if purpose == Purpose::Results { Nodes::Computed } else { Nodes::Given };
-                match document(json, nodes).map_err(|error| error.in_source(&name))? {
-                    Document::One(array) => (vec![String::new()], Entries::Text(Some(array))),
-                    Document::Many(entries) => {
-                        let (names, entries) = entries.into_iter().unzip();
-                        (names, Entries::Json(entries))
-                    }
-                }
+                let (names, entries) = document(json, nodes)?.into_iter().unzip();
+                (names, Entries::Text(entries))
             }
-            Format::Delimited(_) if purpose == Purpose::Layer => return Err(nameless(&name)),
+            Format::Delimited(_) if purpose == Purpose::Layer => return Err(nameless()),
             Format::Delimited(delimiting) => {
                 input.charge_as_text()?;
                 let array = table(&name, &input.text()?, delimiting, purpose.allowed())?;
-                (vec![String::new()], Entries::Text(Some(array)))
+                (vec![None], Entries::Text(vec![Json::Array(array)]))
             }
         };
-        let container = Container { name, names, limit, entries };
-        if purpose == Purpose::Layer && !container.has_names() {
-            return Err(nameless(&container.name));
+        let named = !names.contains(&None);
+        if purpose == Purpose::Layer && !named {
+            return Err(nameless());
         }
-        Ok(container)
+        let names = names.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(Container { name, names, named, limit, entries })
     }
 
     /// A matrix that is typed in place.
@@ -181,26 +182,21 @@ impl Container {
     /// If it is none, or has no name where it needs one.
     pub(super) fn typed_in_place(name: String, text: &str, purpose: Purpose) -> Result<Container> {
         if purpose == Purpose::Layer {
-            return Err(nameless(&name));
+            return Err(nameless().in_source(name));
         }
-        let entries = Entries::Text(Some(inline(text, purpose.allowed())?));
-        Ok(Container { name, names: vec![String::new()], limit: Limit::ANY, entries })
+        let entries = Entries::Text(vec![Json::Array(inline(text, purpose.allowed())?)]);
+        Ok(Container { name, names: vec![String::new()], named: false, limit: Limit::ANY, entries })
     }
 
     /// Whether it is a text whose header has no name for the names of its rows.
     pub(super) fn has_short_header(&self) -> bool {
-        matches!(&self.entries, Entries::Text(Some(array)) if array.facts.short_header)
-    }
-
-    /// Whether its entries have names; else there is one.
-    fn has_names(&self) -> bool {
-        !matches!(self.entries, Entries::Text(_) | Entries::Npy(_))
+        matches!(&self.entries, Entries::Text(all) if matches!(&all[..], [Json::Array(array)] if array.facts.short_header))
     }
 
     /// The name of an entry in errors.
     pub(super) fn place(&self, position: usize) -> String {
         let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
-        if self.has_names() { entry_name(&self.name, entry) } else { self.name.clone() }
+        if self.named { entry_name(&self.name, entry) } else { self.name.clone() }
     }
 
     /// All arrays, each with its name where the file gives names; lists of words are left aside.
@@ -208,7 +204,7 @@ impl Container {
     /// # Errors
     /// If there are none, or one cannot be read.
     pub(super) fn into_all(mut self) -> Result<Vec<(Option<String>, Array)>> {
-        if !self.has_names() {
+        if !self.named {
             return Ok(vec![(None, self.array(0)?)]);
         }
         let mut arrays = Vec::new();
@@ -226,10 +222,10 @@ impl Container {
     /// The array in binary at a position of `names`, of which the header has been read; `None` in a text.
     fn stored(&mut self, position: usize, limit: Limit) -> Result<Option<StoredArray<'_>>> {
         Ok(Some(match &mut self.entries {
-            Entries::Npy(input) => npy::stored(input.name.clone(), &mut input.reader, input.length, limit)?,
+            Entries::Npy(input) => npy::stored(&mut input.reader, input.length, limit)?,
             Entries::Npz(npz) => npz.stored(position, limit)?,
             Entries::Safetensors(tensors) => tensors.stored(position, limit)?,
-            Entries::Text(_) | Entries::Json(_) => return Ok(None),
+            Entries::Text(_) => return Ok(None),
         }))
     }
 
@@ -238,22 +234,24 @@ impl Container {
     /// # Errors
     /// If it cannot be read as an array or as words.
     pub(super) fn read(&mut self, position: usize) -> Result<Item> {
+        let place = self.place(position);
+        self.item(position, &place).map_err(|error| error.in_source(place))
+    }
+
+    fn item(&mut self, position: usize, place: &str) -> Result<Item> {
         let limit = Limit { cells: self.limit.cells.min(Limit::ANY.cells), ..self.limit };
         if let Some(stored) = self.stored(position, limit)? {
-            return Ok(match stored.read()? {
+            return Ok(match stored.read(place)? {
                 Item::Array(array) => Item::Array(array.row_by_row()),
                 words => words,
             });
         }
-        let place = self.place(position);
-        let read = match &mut self.entries {
-            Entries::Text(array) => array.take().map(|array| Ok(Item::Array(array))),
-            Entries::Json(entries) => {
-                entries.get_mut(position).map(|json| item(mem::replace(json, Json::Null)))
+        match &mut self.entries {
+            Entries::Text(entries) if position < entries.len() => {
+                item(mem::replace(&mut entries[position], Json::Null))
             }
-            _ => None,
-        };
-        read.unwrap_or_else(|| Err(Error::new("no such entry"))).map_err(|error| error.in_source(place))
+            _ => Err(Error::new("no such entry")),
+        }
     }
 
     /// Reads the array at a position of `names`, once.
@@ -281,12 +279,10 @@ impl Container {
 }
 
 /// The error for a file of one matrix where names are needed.
-fn nameless(name: &str) -> Error {
-    Error::new("this is one matrix without a name, but matrices with names are needed").in_source(name).help(
-        format!(
-            "save them in a .npz, .safetensors or .json file under the names X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
-        ),
-    )
+fn nameless() -> Error {
+    Error::new("this is one matrix without a name, but matrices with names are needed").help(format!(
+        "save them in a .npz, .safetensors or .json file under the names X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
+    ))
 }
 
 // In which type the matrices of attention are read.
@@ -323,15 +319,16 @@ impl Container {
     /// # Errors
     /// If it cannot be read, a number may not stand there or is beyond the type, or it has another shape than the role.
     pub(super) fn tensor(&mut self, position: usize, role: Role, want: ReadOptions) -> Result<Tensor> {
-        match want.dtype_of(role) {
+        let place = self.place(position);
+        let read = match want.dtype_of(role) {
             None => {
-                let place = self.place(position);
                 let array = self.array(position)?.checked(&place, allowed(role))?;
-                array.into_exact(role).map_err(|error| error.in_source(place))
+                array.into_exact(role)
             }
             Some(Dtype::F64) => self.typed::<f64>(position, role, want),
             Some(_) => self.typed::<f32>(position, role, want),
-        }
+        };
+        read.map_err(|error| error.in_source(place))
     }
 
     /// The entry as the kernel reads it, in type T: of truth values where they are wanted, or where the file has them.
@@ -339,9 +336,9 @@ impl Container {
         let (name, is_mask) = (self.place(position), role == Role::Mask);
         if let Some(stored) = self.stored(position, self.limit)? {
             return if is_mask && (want.mask_as_truth || stored.is_boolean()) {
-                for_role(&name, stored.read::<bool>()?, role)
+                for_role(&name, stored.read::<bool>(&name)?, role)
             } else {
-                for_role(&name, stored.read::<T>()?, role)
+                for_role(&name, stored.read::<T>(&name)?, role)
             };
         }
         // Of a text all numbers are judged before one is found to be beyond the type.
@@ -357,6 +354,5 @@ impl Container {
 /// # Errors
 /// If these are words, a number may not stand there, or the array has another shape than the role.
 fn for_role<T: Element>(name: &str, item: Item<T>, role: Role) -> Result<Tensor> {
-    let array = item.into_array().map_err(|error| error.in_source(name))?.checked(name, allowed(role))?;
-    array.into_typed(role).map_err(|error| error.in_source(name))
+    item.into_array()?.checked(name, allowed(role))?.into_typed(role)
 }

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use tempfile::{Builder, NamedTempFile, TempDir};
+use tempfile::{Builder, TempDir, TempPath};
 
 use crate::terminal::DeferredSignals;
 
@@ -25,35 +25,23 @@ const MOST_LINKS: usize = 40;
 
 /// A file that is being written.
 pub(super) struct Draft {
-    place: Place,
+    file: File,
+    /// The name that it has from the start, where it must have one.
+    named: Option<(TempPath, DeferredSignals)>,
     /// The first error. After it all writes are ignored: a format's writer that finishes its file when it is dropped would
     /// report the error once more.
     failed: Option<String>,
 }
 
-enum Place {
-    Unnamed(File),
-    Named(NamedTempFile, DeferredSignals),
-}
-
 impl Draft {
     fn beside(target: &Path) -> io::Result<Draft> {
         let folder = folder_of(target);
-        let place = match unnamed(folder) {
-            Some(file) => Place::Unnamed(file),
-            None => {
-                let held = DeferredSignals::new();
-                Place::Named(builder().tempfile_in(folder)?, held)
-            }
-        };
-        Ok(Draft { place, failed: None })
-    }
-
-    fn file(&mut self) -> &mut File {
-        match &mut self.place {
-            Place::Unnamed(file) => file,
-            Place::Named(file, _) => file.as_file_mut(),
+        if let Some(file) = unnamed(folder) {
+            return Ok(Draft { file, named: None, failed: None });
         }
+        let held = DeferredSignals::new();
+        let (file, name) = builder().tempfile_in(folder)?.into_parts();
+        Ok(Draft { file, named: Some((name, held)), failed: None })
     }
 
     /// Takes note of a failure.
@@ -67,27 +55,24 @@ impl Draft {
     }
 
     /// Puts what has been written in the place of the target.
-    fn persist(mut self, target: &Path) -> WriteResult {
-        if let Some(why) = self.failed {
+    fn persist(self, target: &Path) -> WriteResult {
+        let Draft { file, named, failed } = self;
+        if let Some(why) = failed {
             return Err(why.into());
         }
         if let Some(existing) = examined(target, fs::metadata(target))? {
-            self.file().set_permissions(plain(existing.permissions()))?;
+            file.set_permissions(plain(existing.permissions()))?;
         }
-        self.file().sync_all()?;
-        match self.place {
-            Place::Named(file, held) => {
-                file.persist(target).map_err(|error| error.error)?;
-                drop(held);
-            }
-            Place::Unnamed(file) => {
+        file.sync_all()?;
+        let (name, _held) = match named {
+            Some(named) => named,
+            None => {
                 let held = DeferredSignals::new();
                 let named = builder().make_in(folder_of(target), |path| link(&file, path))?;
-                named.persist(target).map_err(|error| error.error)?;
-                drop(held);
+                (named.into_temp_path(), held)
             }
-        }
-        Ok(())
+        };
+        Ok(name.persist(target).map_err(|error| error.error)?)
     }
 }
 
@@ -96,24 +81,24 @@ impl Write for Draft {
         if self.failed.is_some() {
             return Ok(bytes.len());
         }
-        if let Place::Named(_, held) = &self.place
+        if let Some((_, held)) = &self.named
             && held.is_pending()
         {
             return self.noted(Err(io::Error::other("a signal ends the program")));
         }
-        let written = self.file().write(bytes);
+        let written = self.file.write(bytes);
         self.noted(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = self.file().flush();
+        let flushed = self.file.flush();
         self.noted(flushed)
     }
 }
 
 impl Seek for Draft {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file().seek(to)
+        self.file.seek(to)
     }
 }
 
@@ -331,17 +316,12 @@ fn hidden(target: &Path) -> io::Result<TempDir> {
 /// Folders beside the target that have a hidden name of it.
 fn leftovers(target: &Path) -> Vec<PathBuf> {
     let (beginning, above) = (beginning(target), folder_of(target));
-    let is_hidden = |name: &str| {
-        let drawn = name.strip_prefix(&beginning);
-        drawn.is_some_and(|drawn| {
-            drawn.len() == DRAWN && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        })
-    };
-    let names = fs::read_dir(above)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names.filter(|name| is_hidden(name)).map(|name| above.join(name)).filter(|path| path.is_dir()).collect()
+    let is_drawn =
+        |drawn: &str| drawn.len() == DRAWN && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let names = fs::read_dir(above).into_iter().flatten();
+    let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let hidden = names.filter(|name| name.strip_prefix(&beginning).is_some_and(is_drawn));
+    hidden.map(|name| above.join(name)).filter(|path| path.is_dir()).collect()
 }
 
 /// Waits until all files of a folder are on the disk.
@@ -434,8 +414,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("x");
         let draft = || {
-            let file = builder().tempfile_in(place.path()).unwrap();
-            Draft { place: Place::Named(file, DeferredSignals::new()), failed: None }
+            let (file, name) = builder().tempfile_in(place.path()).unwrap().into_parts();
+            Draft { file, named: Some((name, DeferredSignals::new())), failed: None }
         };
         let mut whole = draft();
         whole.write_all(b"whole").unwrap();

@@ -1,32 +1,27 @@
 //! NumPy's `.npy`, one array, and `.npz`, an archive of such files. Source: NEP 1 and `numpy.lib.format`, versions 1.0 to 3.0.
 
 use std::collections::HashSet;
-use std::io::{self, Read, SeekFrom};
+use std::io::{Read, SeekFrom};
 
 use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::read::{Limit, checked_cells, entry_name};
+use crate::read::{Limit, checked_cells};
 use crate::text::clip;
 
 use super::cell_type::{ArrayFormat, CellType, Kind, StoredArray};
-use super::open::{Input, ReadSeek, unreadable};
+use super::open::{Input, ReadSeek, unread};
 
 /// The array of a `.npy` stream that has `length` bytes. They are read only once they agree with the header, and memory grows
 /// with what is really there.
 ///
 /// # Errors
 /// If the stream is no array of numbers (or words), or has more or fewer bytes than its header says, or more than `limit`.
-pub(super) fn stored<'r>(
-    name: String,
-    mut reader: impl Read + 'r,
-    length: u64,
-    limit: Limit,
-) -> Result<StoredArray<'r>> {
-    let (format, read) = header(&mut reader).map_err(|error| error.in_source(&name))?;
-    StoredArray { name, format, reader: Box::new(reader) }.checked(length.saturating_sub(read), limit)
+pub(super) fn stored<'r>(mut reader: impl Read + 'r, length: u64, limit: Limit) -> Result<StoredArray<'r>> {
+    let (format, read) = header(&mut reader)?;
+    StoredArray { format, reader: Box::new(reader) }.checked(length.saturating_sub(read), limit)
 }
 
 // The type of the elements of a `.npy` file, as `numpy.dtype` reads its name on Linux.
@@ -282,10 +277,7 @@ const PLAIN_ARRAYS: &str = "save numbers, for example with array.astype(float)";
 /// Reads on until `start` has `length` bytes.
 fn read_to(reader: &mut dyn Read, start: &mut Vec<u8>, length: usize) -> Result<()> {
     let missing = length.saturating_sub(start.len()) as u64;
-    reader
-        .take(missing)
-        .read_to_end(start)
-        .map_err(|error| Error::new(format!("the file cannot be read: {error}")))?;
+    reader.take(missing).read_to_end(start).map_err(unread)?;
     if start.len() >= length {
         return Ok(());
     }
@@ -359,7 +351,6 @@ pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// An opened archive; entries are unpacked one by one, when asked for.
 pub(super) struct Npz {
-    name: String,
     archive: ZipArchive<Box<dyn ReadSeek>>,
     /// The names of the arrays, in the order of the archive.
     pub(super) names: Vec<String>,
@@ -373,9 +364,9 @@ impl Npz {
     /// # Errors
     /// If the file is no zip archive, or not all of one, or more than one, or a name stands in it twice.
     pub(super) fn open(mut input: Input) -> Result<Npz> {
-        let names = listed(&input.name, &mut *input.reader, input.length)?;
-        let archive = ZipArchive::new(input.reader).map_err(|error| bad_archive(&input.name, &error))?;
-        Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked() })
+        let names = listed(&mut *input.reader, input.length)?;
+        let archive = ZipArchive::new(input.reader).map_err(bad_archive)?;
+        Ok(Npz { archive, names, left: input.limit.unpacked() })
     }
 
     /// The array at a position of `names`.
@@ -383,31 +374,27 @@ impl Npz {
     /// # Errors
     /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
     pub(super) fn stored(&mut self, position: usize, limit: Limit) -> Result<StoredArray<'_>> {
-        let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
-        let name = entry_name(&self.name, entry);
-        let file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
+        let file = self.archive.by_index(position).map_err(bad_archive)?;
         // The size here is only what the archive says; it is held against the array's header, then against the bytes, of which
         // at most one too many is unpacked.
         let length = file.size();
         self.left = self.left.checked_sub(length).ok_or_else(|| {
             Error::new(format!("the file unpacks to more than {} MiB", limit.unpacked() >> 20))
-                .in_source(&name)
                 .help("save the arrays that you need in a file of their own")
         })?;
-        stored(name, file, length, limit)
+        stored(file, length, limit)
     }
 }
 
-fn bad_archive(name: &str, error: &ZipError) -> Error {
-    let said = match error {
+fn bad_archive(error: ZipError) -> Error {
+    match error {
         ZipError::UnsupportedArchive(why) => {
             Error::new(format!("this kind of zip archive is not supported: {why}"))
                 .help("save it with numpy.savez or numpy.savez_compressed")
         }
         _ => Error::new(format!("the zip archive is incomplete: {error}"))
             .help("the file was cut off or is damaged: save it again with numpy.savez"),
-    };
-    said.in_source(name)
+    }
 }
 
 // The end of a zip archive, looked at closely before it is unpacked: an archive fills its file, and no name stands in it twice.
@@ -434,21 +421,19 @@ const LARGE: u64 = 1;
 ///
 /// # Errors
 /// If it does not.
-fn listed(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Result<Vec<String>> {
-    let failed = |error: io::Error| unreadable(name, &error);
+fn listed(reader: &mut dyn ReadSeek, length: u64) -> Result<Vec<String>> {
     let damaged = |what: &str| {
         Error::new(format!("the zip archive {what}"))
-            .in_source(name)
             .help("the file was cut off, changed or joined to another: save it again with numpy.savez")
     };
-    let Some(Directory { start, size, entries, end }) = directory(reader, length).map_err(failed)? else {
+    let Some(Directory { start, size, entries, end }) = directory(reader, length)? else {
         return Err(damaged("is incomplete, or other bytes stand behind it"));
     };
     if start.checked_add(size) != Some(end) {
         return Err(damaged("does not have its list of entries where it says"));
     }
-    let _list = memory::hold(size).map_err(|error| error.in_source(name))?;
-    let list = piece(reader, start, size).map_err(failed)?;
+    let _list = memory::hold(size)?;
+    let list = piece(reader, start, size)?;
     let (mut rest, mut names, mut seen, mut first) = (&list[..], Vec::new(), HashSet::new(), None);
     while let Some((entry, behind)) = rest.split_at_checked(ENTRY)
         && entry.starts_with(b"PK\x01\x02")
@@ -456,15 +441,14 @@ fn listed(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Result<Vec<Stri
         let [length, extra, comment] = [28, 30, 32].map(|at| number(&entry[at..at + 2]) as usize);
         let Some((fields, others)) = behind.split_at_checked(length + extra + comment) else { break };
         let (raw, extra) = (&fields[..length], &fields[length..length + extra]);
-        let text = array_name(raw).map_err(|error| error.in_source(name))?;
+        let text = array_name(raw)?;
         let begin = start_of(entry, extra);
-        if !is_there(reader, begin, raw).map_err(failed)? {
+        if !is_there(reader, begin, raw)? {
             let listed = clip(&String::from_utf8_lossy(raw));
             return Err(damaged(&format!("has another entry where it lists `{listed}`")));
         }
         if !seen.insert(text.clone()) {
             return Err(Error::new(format!("`{}` appears twice", clip(&text)))
-                .in_source(name)
                 .help("save every array under a name of its own"));
         }
         names.push(text);
@@ -513,7 +497,7 @@ fn start_of(entry: &[u8], extra: &[u8]) -> u64 {
 }
 
 /// True if an entry of this name begins there.
-fn is_there(reader: &mut dyn ReadSeek, start: u64, name: &[u8]) -> io::Result<bool> {
+fn is_there(reader: &mut dyn ReadSeek, start: u64, name: &[u8]) -> Result<bool> {
     let head = piece(reader, start, (LOCAL + name.len()) as u64)?;
     Ok(head.starts_with(b"PK\x03\x04")
         && head.get(26..28).map(number) == Some(name.len() as u64)
@@ -530,7 +514,7 @@ struct Directory {
 }
 
 /// The position of the list according to the last record of the file; `None` if the file does not end with such a record.
-fn directory(reader: &mut dyn ReadSeek, length: u64) -> io::Result<Option<Directory>> {
+fn directory(reader: &mut dyn ReadSeek, length: u64) -> Result<Option<Directory>> {
     let from = length.saturating_sub(END + LONGEST_COMMENT);
     let tail = piece(reader, from, length - from)?;
     let is_end = |&at: &usize| {
@@ -555,10 +539,10 @@ fn directory(reader: &mut dyn ReadSeek, length: u64) -> io::Result<Option<Direct
 }
 
 /// `count` bytes from a place of a file on, or fewer where it ends.
-fn piece(reader: &mut dyn ReadSeek, from: u64, count: u64) -> io::Result<Vec<u8>> {
+fn piece(reader: &mut dyn ReadSeek, from: u64, count: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.seek(SeekFrom::Start(from))?;
-    reader.take(count).read_to_end(&mut bytes)?;
+    reader.seek(SeekFrom::Start(from)).map_err(unread)?;
+    reader.take(count).read_to_end(&mut bytes).map_err(unread)?;
     Ok(bytes)
 }
 
@@ -590,7 +574,8 @@ mod tests {
     }
 
     fn read_bytes(bytes: &[u8]) -> Result<Item> {
-        stored("x.npy".into(), bytes, bytes.len() as u64, Limit::ANY)?.read()
+        let read = stored(bytes, bytes.len() as u64, Limit::ANY).and_then(|array| array.read("x.npy"));
+        read.map_err(|error| error.in_source("x.npy"))
     }
 
     fn fails(bytes: &[u8]) -> String {

@@ -1,5 +1,6 @@
 //! Opening what a user named: only regular files and standard input, and never more of them than fits.
 
+use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Cursor, ErrorKind, Read, Seek};
@@ -232,11 +233,17 @@ pub(super) fn file_error(name: impl Into<String>, what: impl Into<String>) -> Er
 
 /// Why a file cannot be opened or read, for its user.
 pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
+    unread(error).in_source(name)
+}
+
+/// The same, as long as nobody has said which file it is.
+pub(super) fn unread(error: impl Borrow<io::Error>) -> Error {
+    let error = error.borrow();
     if let Some(own) = Error::carried_by(error) {
-        return own.in_source(name);
+        return own;
     }
     let said = match error.kind() {
-        ErrorKind::OutOfMemory => return memory::exhausted().in_source(name),
+        ErrorKind::OutOfMemory => return memory::exhausted(),
         ErrorKind::NotFound => Error::new("no such file"),
         ErrorKind::PermissionDenied => {
             Error::new("permission denied").help("you may not read this file: check its permissions")
@@ -251,7 +258,7 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
         }
         _ => Error::new(format!("the file cannot be read: {error}")),
     };
-    said.of_kind(error::ErrorKind::File).in_source(name)
+    said.of_kind(error::ErrorKind::File)
 }
 
 pub(super) fn empty(name: &str) -> Error {

@@ -14,14 +14,14 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
+use crate::json_tree::check_names;
 use crate::read::{Limit, checked_cells, entry_name};
 use crate::tensor::{Storage, StoredNumbers, Tensor};
 use crate::text::{grouped, listed_briefly, nearest};
-use crate::unique::check_names;
 use crate::{memory, tensor};
 
 use super::cell_type::{ArrayFormat, Kind, StoredArray, is_read};
-use super::open::{Input, ReadSeek, path_text, regular, unreadable};
+use super::open::{Input, ReadSeek, path_text, regular, unread, unreadable};
 
 /// The longest header that the format allows, in bytes; those of the largest models have a few million.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -31,7 +31,6 @@ const HEADER_AS_DATA: u64 = 16;
 
 /// An opened file, its header read and checked.
 pub(super) struct Tensors {
-    name: String,
     reader: Box<dyn ReadSeek>,
     metadata: Metadata,
     /// The names of the tensors, in the order in which they are stored.
@@ -66,10 +65,13 @@ impl Tensors {
     ///
     /// # Errors
     /// If it is damaged, or does not account for every byte of the file.
-    pub(super) fn open(mut input: Input) -> Result<Tensors> {
+    pub(super) fn open(input: Input) -> Result<Tensors> {
         let name = input.name.clone();
-        let damaged =
-            |what: String| Error::new(what).in_source(&name).help("download or save the file again");
+        Tensors::with_header(input).map_err(|error| error.in_source(name))
+    }
+
+    fn with_header(mut input: Input) -> Result<Tensors> {
+        let damaged = |what: String| Error::new(what).help("download or save the file again");
         let start = input.peek(8)?;
         let Some(length) = header_length(&start).filter(|&length| length <= input.length - 8) else {
             return Err(damaged("the .safetensors file is incomplete: its header is cut off".into()));
@@ -81,28 +83,23 @@ impl Tensors {
             )));
         }
         let mut reader = input.reader;
-        let _parsing = memory::hold(length * HEADER_AS_DATA).map_err(|error| error.in_source(&name))?;
+        let _parsing = memory::hold(length * HEADER_AS_DATA)?;
         let mut header = Vec::new();
-        reader
-            .seek(SeekFrom::Start(8))
-            .and_then(|_| reader.by_ref().take(length).read_to_end(&mut header))
-            .map_err(|error| unreadable(&name, &error))?;
-        check_names(&header).map_err(|error| {
-            damaged(format!("the header of the .safetensors file cannot be read: {error}"))
-        })?;
+        reader.seek(SeekFrom::Start(8)).map_err(unread)?;
+        reader.by_ref().take(length).read_to_end(&mut header).map_err(unread)?;
+        let unparsed =
+            |said: String| damaged(format!("the header of the .safetensors file cannot be read: {said}"));
+        check_names(&header).map_err(|error| unparsed(error.to_string()))?;
         // Metadata checks on reading that shapes, types and offsets agree and that no product overflows.
-        let metadata: Metadata = serde_json::from_slice(&header).map_err(|error| {
-            let said = wrong_places(&header).unwrap_or_else(|| error.to_string());
-            damaged(format!("the header of the .safetensors file cannot be read: {said}"))
-        })?;
+        let metadata: Metadata = serde_json::from_slice(&header)
+            .map_err(|error| unparsed(wrong_places(&header).unwrap_or_else(|| error.to_string())))?;
         let start = 8 + length;
-        let stored = input.length - start;
-        let said = metadata.data_len();
+        let (said, stored) = (metadata.data_len(), input.length - start);
         if said as u64 != stored {
             return Err(damaged(format!("the header says {said} bytes of tensors, but {stored} follow")));
         }
         let names = metadata.offset_keys();
-        Ok(Tensors { name, reader, metadata, names, start })
+        Ok(Tensors { reader, metadata, names, start })
     }
 
     /// The tensor at a position of `names`.
@@ -111,21 +108,18 @@ impl Tensors {
     /// If its numbers are of a type that is not read, or there are too many.
     pub(super) fn stored(&mut self, position: usize, limit: Limit) -> Result<StoredArray<'_>> {
         let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
-        let name = entry_name(&self.name, entry);
         let Some(HeaderEntry { dtype, dims, start, bytes, .. }) = self.entry(entry) else {
-            return Err(Error::new("no such tensor").in_source(name));
+            return Err(Error::new("no such tensor"));
         };
         if !is_read(dtype) {
             return Err(Error::new(format!("the numbers have the type {dtype}"))
-                .in_source(name)
                 .help("convert the tensor to F64, F32, F16, BF16, an integer type or BOOL"));
         }
-        checked_cells(dims, limit.cells).map_err(|error| error.in_source(&name))?;
+        checked_cells(dims, limit.cells)?;
         let kind = Kind::Number(dtype);
         let format = ArrayFormat { kind, big_endian: false, fortran: false, dims: dims.to_vec() };
-        let seek = self.reader.seek(SeekFrom::Start(start));
-        seek.map_err(|error| unreadable(&name, &error))?;
-        Ok(StoredArray { name, format, reader: Box::new(self.reader.by_ref().take(bytes)) })
+        self.reader.seek(SeekFrom::Start(start)).map_err(unread)?;
+        Ok(StoredArray { format, reader: Box::new(self.reader.by_ref().take(bytes)) })
     }
 
     /// What the header says, in the order in which the tensors are stored.
@@ -328,7 +322,10 @@ mod tests {
     }
 
     fn fails(bytes: Vec<u8>) -> String {
-        let read = |mut tensors: Tensors| tensors.stored(0, Limit::ANY)?.read::<f64>();
+        let read = |mut tensors: Tensors| {
+            let read = tensors.stored(0, Limit::ANY).and_then(|array| array.read::<f64>("X"));
+            read.map_err(|error| error.in_source("x.safetensors"))
+        };
         open(bytes).and_then(read).err().unwrap().to_string()
     }
 
@@ -339,7 +336,7 @@ mod tests {
         let data = [1.5f32.to_le_bytes(), (-2.0f32).to_le_bytes()].concat();
         let mut tensors = open(file(TWO, &data)).unwrap();
         assert_eq!(tensors.names, ["X"]);
-        let read = tensors.stored(0, Limit::ANY).unwrap().read::<f64>().unwrap();
+        let read = tensors.stored(0, Limit::ANY).unwrap().read::<f64>("X").unwrap();
         assert_eq!(read.into_array().unwrap().values(), [1.5, -2.0]);
     }
 

@@ -16,13 +16,12 @@ const CRATES: [&str; 5] = [
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 37] = [
+const MODULES: [&str; 36] = [
     "data_file",
     "foreign",
     "text",
     "error",
     "memory",
-    "unique",
     "json_tree",
     "json_number",
     "elementary",

@@ -1,13 +1,16 @@
-//! JSON as a tree, which takes many times the memory of its text: that is charged before it is allocated.
+//! JSON as a tree, which takes many times the memory of its text: that is charged before it is allocated. And JSON in which no name
+//! stands twice in one object: most readers take the last of the two without a word.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Error, Place, Result};
 use crate::memory;
+use crate::text::clip;
 
 /// The bytes of an entry of an object, with its part of the table that finds it, beside its name.
 const AN_ENTRY: u64 = size_of::<(u64, String, Value)>() as u64 + 20;
@@ -24,7 +27,7 @@ pub fn tree(
 ) -> Result<Value> {
     let refused = RefCell::new(None);
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let read = Tree { known, refused: &refused }.deserialize(&mut reader);
+    let read = Tree { known, refused: &refused, names: false }.deserialize(&mut reader);
     let read = read.and_then(|value| reader.end().map(|()| value));
     read.map_err(|error| refused.take().unwrap_or_else(|| no_json(error)))
 }
@@ -35,6 +38,16 @@ pub fn fault(error: &serde_json::Error, name: &str) -> (String, Place) {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let said = said.strip_suffix(&place).unwrap_or(&said).to_string();
     (said, Place::Text(name.to_string(), error.line().max(1), error.column().max(1)))
+}
+
+/// Reads a whole JSON text for its names; nothing is kept but those of the objects that are open.
+///
+/// # Errors
+/// If it is no JSON, or at the second of two equal names in one object; that error is no syntax error.
+pub fn check_names(text: &[u8]) -> serde_json::Result<()> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    Tree { known: &[], refused: &RefCell::new(None), names: true }.deserialize(&mut reader)?;
+    reader.end()
 }
 
 /// The bytes that a tree takes.
@@ -55,12 +68,14 @@ fn allocated(length: usize) -> u64 {
     (length as u64 + 8).next_multiple_of(16).max(32)
 }
 
-/// Makes the tree of a value.
+/// Makes the tree of a value, or looks at its names alone.
 #[derive(Clone, Copy)]
 struct Tree<'t> {
     known: &'t [&'t [&'t str]],
     /// Why there was no room.
     refused: &'t RefCell<Option<Error>>,
+    /// True if names are compared, and nothing is made.
+    names: bool,
 }
 
 impl Tree<'_> {
@@ -110,6 +125,9 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
+        if self.names {
+            return Ok(Value::Null);
+        }
         self.charge(allocated(text.len()))?;
         Ok(Value::String(text.to_string()))
     }
@@ -117,6 +135,9 @@ impl<'de> Visitor<'de> for Tree<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
         let mut list: Vec<Value> = Vec::new();
         while let Some(value) = seq.next_element_seed(self)? {
+            if self.names {
+                continue;
+            }
             if list.len() == list.capacity() {
                 let more = list.capacity().max(4);
                 self.charge(memory::bytes_of::<Value>(more) + 16)?;
@@ -128,6 +149,17 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+        if self.names {
+            let mut names = HashSet::new();
+            while let Some(name) = map.next_key::<String>()? {
+                if names.contains(&name) {
+                    return Err(A::Error::custom(format!("`{}` appears twice", clip(&name))));
+                }
+                names.insert(name);
+                map.next_value_seed(self)?;
+            }
+            return Ok(Value::Null);
+        }
         let (known, deeper) = match self.known {
             [known, deeper @ ..] => (Some(known), deeper),
             [] => (None, self.known),
@@ -187,5 +219,21 @@ mod tests {
         {
             assert!(read(&large, &[]).unwrap_err().to_string().contains("of memory"));
         }
+    }
+
+    #[test]
+    fn a_name_that_stands_twice_in_one_object_is_refused_at_any_depth() {
+        for text in [
+            r#"{"a": 1, "a": 1}"#,
+            r#"{"a": {"b": 1, "c": [], "b": 2}}"#,
+            r#"[null, {"a": 1, "\u0061": true}]"#,
+        ] {
+            let error = check_names(text.as_bytes()).unwrap_err();
+            assert!(error.is_data() && error.to_string().contains("appears twice"), "{error}");
+        }
+        for text in [r#"{"a": {"a": 1}, "b": {"a": -1, "A": 1.5}}"#, r#"[{"a": 1}, {"a": "a"}]"#, "1"] {
+            check_names(text.as_bytes()).unwrap();
+        }
+        assert!(check_names(b"{").unwrap_err().is_eof());
     }
 }

@@ -27,7 +27,7 @@
 //! - [`text`]: counts, lists, clipped quotations, quantities, likely meanings of a mistyped word
 //! - [`error`]: errors with a kind, a place and a remedy
 //! - [`memory`]: one budget of memory for a command
-//! - [`unique`]: JSON without repeated names
+//! - [`json_tree`]: JSON as a tree whose memory is counted, and without repeated names
 //! - [`json_number`]: a number as JSON, every bit of it
 //! - [`data_file`]: data files that are part of the program
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
@@ -91,7 +91,6 @@ pub mod read;
 pub mod tensor;
 pub mod text;
 pub mod tokenizer;
-pub mod unique;
 
 pub use attn_kernel as kernel;
 

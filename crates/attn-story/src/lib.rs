@@ -9,5 +9,5 @@ pub mod story;
 
 pub use attn_core::{
     attention, data_file, diagnose, elementary, error, explain, explore, foreign, graph, json_number, kernel,
-    matrix, memory, model, params, random, read, tensor, text, unique,
+    matrix, memory, model, params, random, read, tensor, text,
 };

@@ -14,12 +14,11 @@ use crate::input::open::{self, Input, examined, file_error, path_text, regular, 
 use crate::input::safetensors::{StoredFile, Tensors, no_tensor, number_type};
 use crate::input::save::read_text;
 use crate::input::source::ReadPermission;
-use crate::json_tree::tree;
+use crate::json_tree::{check_names, tree};
 use crate::model::{self, Checkpoint};
 use crate::read::{Limit, checked_cells, entry_name, shape_text};
 use crate::tensor::{Dtype, Storage, StoredNumbers, Tensor};
 use crate::text::{all_of, choices, clip, grouped, listed_briefly, quoted};
-use crate::unique::check_names;
 
 /// Where one tensor of a model is, and what it is.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde_json::{Value, json};
 
 use crate::foreign::visible_lines;
-use crate::lesson::blocks::OPTIONS;
 use crate::graph::recipes::Setting;
+use crate::lesson::blocks::OPTIONS;
 use crate::lesson::command::{as_live_page, name_of};
 use crate::lesson::show::{LessonView, judge, minutes};
 use crate::lesson::{Block, Choice, Command, CommandOutput, Exchange, Lesson, Prose, Question, Step};

@@ -3,9 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::json_tree::{fault, tree};
+use crate::json_tree::{check_names, fault, tree};
 use crate::text::clip;
-use crate::unique::check_names;
 
 use super::family::{
     ExpertFields, ExpertLayers, Family, FamilyEntry, MlpRule, NormPlaces, Norms, PositionRule, Refusal,

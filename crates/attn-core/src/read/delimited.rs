@@ -36,7 +36,6 @@ pub(super) fn delimited(
     let mut records = Records::new(name, text, begin, delimiter);
     let Some(first) = Row::read(&mut records)? else {
         return Err(Error::new("the file has no numbers, only blank lines and comments")
-            .in_source(name)
             .help("write one row of numbers on each line: 1, 2"));
     };
     let second = Row::read(&mut records)?;
@@ -46,7 +45,6 @@ pub(super) fn delimited(
     if layout.header {
         let Some(second) = second else {
             return Err(Error::new("there are no numbers under the header row")
-                .in_source(name)
                 .help("a first row of text is read as a header: write the rows of numbers below it"));
         };
         // A header may name the column of labels or leave that name out.
@@ -56,7 +54,7 @@ pub(super) fn delimited(
     while let Some(start) = records.start() {
         table.row(&mut records, start)?;
     }
-    table.into_array().map_err(|error| error.in_source(name))
+    table.into_array()
 }
 
 /// A table on its way to an array.
@@ -184,8 +182,10 @@ pub(super) struct Row {
     pub(super) fields: usize,
     first: Kind,
     last: Kind,
-    /// True if every field is text, the quoted ones too where marks tell text from numbers, and where they do not.
-    is_text: [bool; 2],
+    /// True if every field is a word.
+    words: bool,
+    /// True if every field is a word or in quotation marks.
+    texts: bool,
 }
 
 /// The properties of a field that decide on the labels.
@@ -203,11 +203,6 @@ impl Kind {
         let blank = field.text.trim().is_empty() && !field.quoted;
         Kind { quoted: field.quoted, blank, word: !is_meant_as_number(field.text) }
     }
-
-    /// True if this is text: a word, or a number in quotation marks where marks tell text from numbers.
-    fn is_text(self, quotes_tell: bool) -> bool {
-        self.word || (quotes_tell && self.quoted)
-    }
 }
 
 impl Row {
@@ -216,16 +211,15 @@ impl Row {
         if records.start().is_none() {
             return Ok(None);
         }
-        let mut row = Row { is_text: [true; 2], ..Row::default() };
+        let mut row = Row { words: true, texts: true, ..Row::default() };
         while let Some(field) = records.field()? {
             row.last = Kind::of(field);
             if row.fields == 0 {
                 row.first = row.last;
             }
             row.fields += 1;
-            for (quotes_tell, all) in [false, true].into_iter().zip(&mut row.is_text) {
-                *all &= row.last.is_text(quotes_tell);
-            }
+            row.words &= row.last.word;
+            row.texts &= row.last.word || row.last.quoted;
         }
         Ok(Some(row))
     }
@@ -252,10 +246,11 @@ impl Layout {
         if first.first.blank && first.fields > 1 {
             return Layout { header: true, first_column: true, short_header: false };
         }
-        let header = first.is_text[usize::from(quotes_tell)];
+        let header = if quotes_tell { first.texts } else { first.words };
         let data = if header { second } else { Some(first) };
         // A number is no name: under a line of one word less there may be one number more.
-        let first_column = data.is_some_and(|row| row.fields > 1 && row.first.is_text(quotes_tell));
+        let first_column =
+            data.is_some_and(|row| row.fields > 1 && (row.first.word || quotes_tell && row.first.quoted));
         let is_shorter = data.is_some_and(|row| first.fields + 1 == row.fields);
         Layout { header, first_column, short_header: header && first_column && is_shorter }
     }

@@ -14,10 +14,12 @@ use super::number::{Cells, LINE_ENDS, check_commas, is_cell, is_comment};
 /// At the row and column of what is no number, or where the rows differ in length.
 pub fn inline(text: &str, allow: AllowedNumbers) -> Result<Array> {
     let name = format!("`{}`", clip(text));
-    if looks_printed(text) {
-        return printed(&name, text, allow);
-    }
-    read_rows(&name, text.split(LINE_ENDS), allow)
+    let read = if looks_printed(text) {
+        printed(&name, text, allow)
+    } else {
+        read_rows(&name, text.split(LINE_ENDS), allow)
+    };
+    read.map_err(|error| error.in_source(name))
 }
 
 /// True if a text in a file or on standard input is typed as on the command line: `1 2; 3 4`. Its first line has a `;`, and a
@@ -47,8 +49,7 @@ fn lines_with_numbers(text: &str) -> impl Iterator<Item = &str> {
 /// The matrix that these lines of numbers make; `name` is what errors call it.
 fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: AllowedNumbers) -> Result<Array> {
     let wrong = |what: String| {
-        let help = "separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\"";
-        Error::new(what).in_source(name).help(help)
+        Error::new(what).help("separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\"")
     };
     let mut cells = Cells::new(allow);
     let (mut rows, mut cols) = (0, 0);
@@ -71,7 +72,7 @@ fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: Allowe
     if rows == 0 {
         return Err(wrong("there are no numbers".to_string()));
     }
-    cells.into_array(vec![rows, cols]).map_err(|error| error.in_source(name))
+    cells.into_array(vec![rows, cols])
 }
 
 /// The rows: a `;` ends one, and so does a line. Both together end one row.
@@ -137,12 +138,11 @@ pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<A
     let (prefix, body) = split_prefix(after_prompts(text.trim()));
     let wrong = |what: String| {
         Error::new(what)
-            .in_source(name)
             .help("give one array with all its brackets: [[1, 2], [3, 4]]")
             .and_help("or put a label that begins with a bracket in quotation marks: \"[1\",2,3")
     };
     for row in body.split(['[', ']']) {
-        check_commas(row).map_err(|error| error.in_source(name))?;
+        check_commas(row)?;
     }
     let mut brackets = Brackets { name, cells: Cells::new(allow), expects: true, ..Brackets::default() };
     let mut rest = body;
@@ -166,13 +166,13 @@ pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<A
     if !brackets.open.is_empty() {
         return Err(wrong("a bracket is not closed".into()));
     }
-    let behind = if prefix { close(rest).map_err(|error| error.in_source(name))? } else { Some(rest) };
+    let behind = if prefix { close(rest)? } else { Some(rest) };
     match behind.unwrap_or(rest) {
         "" if behind.is_some() => {}
         "" => return Err(wrong("the parenthesis before the array is not closed".into())),
         behind => return Err(wrong(format!("`{}` stands after the last bracket", clip(behind)))),
     }
-    brackets.cells.into_array(brackets.lengths).map_err(|error| error.in_source(name))
+    brackets.cells.into_array(brackets.lengths)
 }
 
 /// The text behind what a Python or Jupyter session prints before an array: `>>> print(o)` and `In [3]: o` on lines of their own,
@@ -293,9 +293,7 @@ impl Brackets<'_> {
     }
 
     fn wrong(&self, what: String) -> Error {
-        Error::new(what)
-            .in_source(self.name)
-            .help("put each row in brackets, all with the same length: [[1, 2], [3, 4]]")
+        Error::new(what).help("put each row in brackets, all with the same length: [[1, 2], [3, 4]]")
     }
 }
 
@@ -323,16 +321,12 @@ const LETTERS: &str = "f2 f4 f8 f12 f16 i1 i2 i4 i8 u1 u2 u4 u8 b1";
 /// If the numbers are of a type that is not read, such as complex ones.
 pub(super) fn close(text: &str) -> Result<Option<&str>> {
     let mut rest = text.trim_start();
-    loop {
-        if let Some(behind) = rest.strip_prefix(')') {
-            return Ok(Some(behind.trim()));
+    while let Some(part) = rest.strip_prefix(',').map(str::trim_start) {
+        rest = part;
+        if part.starts_with(')') {
+            break;
         }
-        let Some(part) = rest.strip_prefix(',') else { return Ok(None) };
-        rest = part.trim_start();
-        if rest.starts_with(')') {
-            continue;
-        }
-        let Some((name, value)) = rest.split_once('=').filter(|(name, _)| NAMES.contains(&name.trim()))
+        let Some((name, value)) = part.split_once('=').filter(|(name, _)| NAMES.contains(&name.trim()))
         else {
             return Ok(None);
         };
@@ -344,6 +338,7 @@ pub(super) fn close(text: &str) -> Result<Option<&str>> {
         }
         rest = value[length..].trim_start();
     }
+    Ok(rest.strip_prefix(')').map(str::trim))
 }
 
 /// The length of the value at the start of a text: `float32`, `torch.float32`, `'<f4'`, `(2, 3)`, `<AddBackward0>`.

@@ -30,7 +30,9 @@ pub fn parse(name: &str, text: &str) -> Result<Json> {
         json = read;
         Ok(())
     };
-    let read = ValueVisitor { budget: &Budget::default(), to: &mut keep }.deserialize(&mut reader);
+    let quoted = matches!(text, Cow::Owned(_));
+    let budget = Budget { entries: Cell::new(1 << 18), texts: Cell::new(1 << 20), quoted };
+    let read = ValueVisitor { budget: &budget, to: &mut keep }.deserialize(&mut reader);
     let read = read.and_then(|()| reader.end());
     read.map(|()| json).map_err(|error| {
         let (line, column) = (error.line(), error.column());
@@ -58,12 +60,8 @@ struct Budget {
     entries: Cell<usize>,
     /// Strings that are kept as such.
     texts: Cell<usize>,
-}
-
-impl Default for Budget {
-    fn default() -> Budget {
-        Budget { entries: Cell::new(1 << 18), texts: Cell::new(1 << 20) }
-    }
+    /// True if a string may stand for NaN.
+    quoted: bool,
 }
 
 impl Budget {
@@ -130,7 +128,7 @@ impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> ParseResult<(), E> {
-        let text = if text == NAN { "nan" } else { text };
+        let text = if self.budget.quoted && text == NAN { "nan" } else { text };
         self.found(Json::Text(text.to_string()))
     }
 
@@ -239,6 +237,8 @@ pub enum Json {
     Nothing,
     /// Rows of numbers, or rows of these, all of the same length.
     Numbers(Rectangle),
+    /// Numbers that are an array already, perhaps with labels.
+    Array(Array),
     /// A list of strings.
     Texts(Vec<String>),
     /// A list of objects.
@@ -256,7 +256,7 @@ impl Json {
             Json::Truth(_) => "a truth value",
             Json::Text(_) => "a string",
             Json::Nothing => "an empty list",
-            Json::Numbers(_) => "numbers",
+            Json::Numbers(_) | Json::Array(_) => "numbers",
             Json::Texts(_) => "a list of strings",
             Json::Objects(_) => "a list of objects",
             Json::Object(_) => "an object",
@@ -270,6 +270,7 @@ impl Json {
     /// If this is anything else.
     pub(super) fn into_array(self) -> Result<Array> {
         let Rectangle { dims, values, boolean } = match self {
+            Json::Array(array) => return Ok(array),
             Json::Numbers(rectangle) => rectangle,
             Json::Texts(texts) => Rectangle::of_texts(&texts).map_err(Error::new)?,
             Json::Nothing => return Err(Error::new("there are no numbers, only an empty list")),
@@ -409,31 +410,23 @@ pub enum Nodes {
     Computed,
 }
 
-/// The contents of a whole document.
-pub enum Document {
-    /// One array without a name.
-    One(Array),
-    /// Entries with their names, in the order of the text.
-    Many(Vec<(String, Json)>),
-}
-
-/// A JSON value as a whole document; of a computation, these nodes.
+/// The entries of a whole document, each with its name, in the order of the text: of a computation, these nodes. One array alone has
+/// no name.
 ///
 /// # Errors
 /// If it is neither numbers nor an object that names them.
-pub fn document(json: Json, nodes: Nodes) -> Result<Document> {
-    let Json::Object(entries) = json else {
-        return Ok(Document::One(json.into_array()?));
-    };
-    if find(&entries, "schema").is_some() {
-        return Ok(Document::Many(nodes_of(entries, nodes)?));
-    }
+pub fn document(json: Json, nodes: Nodes) -> Result<Vec<(Option<String>, Json)>> {
+    let Json::Object(entries) = json else { return Ok(vec![(None, Json::Array(json.into_array()?))]) };
     // Beside `keys`, `values` are those of attention.
     let is_bundle = entries.iter().any(|(key, _)| key != "values" && own(key).is_some());
-    if find(&entries, "values").is_some() && !is_bundle {
-        return Ok(Document::One(item(Json::Object(entries))?.into_array()?));
-    }
-    Ok(Document::Many(entries))
+    let entries = if find(&entries, "schema").is_some() {
+        nodes_of(entries, nodes)?
+    } else if find(&entries, "values").is_some() && !is_bundle {
+        return Ok(vec![(None, Json::Array(item(Json::Object(entries))?.into_array()?))]);
+    } else {
+        entries
+    };
+    Ok(entries.into_iter().map(|(name, entry)| (Some(name), entry)).collect())
 }
 
 /// One entry: a list of strings, a list of rows, or `{"rows": […], "cols": […], "values": [[…]]}`.
@@ -670,15 +663,12 @@ mod tests {
         assert!(said.starts_with("x.json:2:21: row 2 has 3 numbers"), "{said}");
     }
 
-    fn read(text: &str) -> Result<Document> {
+    fn read(text: &str) -> Result<Vec<(Option<String>, Json)>> {
         document(parse("x.json", text)?, Nodes::Given)
     }
 
     fn names(text: &str) -> Vec<String> {
-        match read(text).unwrap() {
-            Document::Many(entries) => entries.into_iter().map(|(name, _)| name).collect(),
-            Document::One(_) => panic!("one array"),
-        }
+        read(text).unwrap().into_iter().map(|(name, _)| name.unwrap()).collect()
     }
 
     fn fails_as_document(text: &str) -> String {
@@ -697,11 +687,10 @@ mod tests {
 
     #[test]
     fn a_matrix_object_carries_its_labels() {
-        let Document::One(array) =
-            read(r#"{"rows": ["bat"], "cols": ["x", "y"], "values": [[3, "-inf"]]}"#).unwrap()
-        else {
-            panic!("several arrays");
-        };
+        let text = r#"{"rows": ["bat"], "cols": ["x", "y"], "values": [[3, "-inf"]]}"#;
+        let (name, json) = read(text).unwrap().pop().unwrap();
+        let array = json.into_array().unwrap();
+        assert_eq!(name, None);
         assert_eq!(array.row_labels().unwrap()[..], ["bat"]);
         assert_eq!(array.col_labels().unwrap()[..], ["x", "y"]);
         assert_eq!(array.values(), [3.0, f64::NEG_INFINITY]);
@@ -727,11 +716,9 @@ mod tests {
     #[test]
     fn the_computed_nodes_of_one_graph_are_read_where_they_are_wanted() {
         let json = parse("x.json", &graph(1, ONE)).unwrap();
-        let Document::Many(entries) = document(json, Nodes::Computed).unwrap() else {
-            panic!("one array");
-        };
+        let entries = document(json, Nodes::Computed).unwrap();
         assert_eq!(entries.len(), 1);
-        assert_eq!(entries[0].0, "S");
+        assert_eq!(entries[0].0.as_deref(), Some("S"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod text;
 pub use array::{AllowedNumbers, Array, ArrayFacts, Item, Limit, checked_cells, entry_name, shape_text};
 pub use delimited::{Delimiter, DelimiterChoice, records};
 pub use inline::{inline, looks_inline};
-pub use json::{Document, GIVEN, GRAPH_SCHEMA, GRAPH_VERSION, Json, Nodes, document, item, parse};
+pub use json::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION, Json, Nodes, document, item, parse};
 pub use names::{EntryKind, TOKENS, own};
 pub use number::{
     MOST_COUNTED, MOST_DECIMALS, Number, check_commas, decimals_of, is_meant_as_number, line_and_column,

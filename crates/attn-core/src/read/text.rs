@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use super::array::{AllowedNumbers, Array, Item};
 use super::delimited::{Delimiter, DelimiterChoice, delimited};
 use super::inline::{begins_list, looks_printed, looks_typed, printed, typed};
-use super::json::{Document, Nodes, document, item, parse};
+use super::json::{Nodes, document, item, parse};
 use super::number::{LINE_ENDS, has_decimal_comma, is_meant_as_number, skip_comments};
 
 /// All arrays of a text, each with its name where the text gives names; lists of words are left aside. Anything is let in that is a
@@ -20,14 +20,10 @@ pub fn arrays(name: &str, text: &str) -> Result<Vec<(Option<String>, Array)>> {
         return Ok(vec![(None, table(name, text, DelimiterChoice::Detected, AllowedNumbers::ANYTHING)?)]);
     }
     let placed = |error: Error| error.in_source(name);
-    let entries = match document(parse(name, text)?, Nodes::Computed).map_err(placed)? {
-        Document::One(array) => return Ok(vec![(None, array)]),
-        Document::Many(entries) => entries,
-    };
     let mut arrays = Vec::new();
-    for (entry, json) in entries {
+    for (entry, json) in document(parse(name, text)?, Nodes::Computed).map_err(placed)? {
         if let Item::Array(array) = item(json).map_err(placed)? {
-            arrays.push((Some(entry), array));
+            arrays.push((entry, array));
         }
     }
     if arrays.is_empty() { Err(Error::new("the text has no arrays").in_source(name)) } else { Ok(arrays) }
@@ -61,20 +57,22 @@ pub fn table(name: &str, text: &str, delimiting: DelimiterChoice, allow: Allowed
     // Python prints no tabs: with them, `[` is a label.
     let first_line = body.split(LINE_ENDS).next().unwrap_or_default();
     let is_table = matches!(delimiting, DelimiterChoice::By(_)) && first_line.contains('\t');
-    if !is_table && looks_printed(body) {
-        return printed(name, body, allow);
-    }
     let delimiter = delimiting.of(body);
-    if delimiter == Delimiter::Character(b';') && looks_typed(body) {
-        return typed(name, body, allow);
-    }
-    delimited(name, text, begin, delimiter, allow).map_err(|error| {
-        if delimiter == Delimiter::Character(b';') && first_line.split(';').any(has_decimal_comma) {
-            error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4")
-        } else {
-            error
-        }
-    })
+    let semicolons = delimiter == Delimiter::Character(b';');
+    let read = if !is_table && looks_printed(body) {
+        printed(name, body, allow)
+    } else if semicolons && looks_typed(body) {
+        typed(name, body, allow)
+    } else {
+        delimited(name, text, begin, delimiter, allow).map_err(|error| {
+            if semicolons && first_line.split(';').any(has_decimal_comma) {
+                error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4")
+            } else {
+                error
+            }
+        })
+    };
+    read.map_err(|error| error.in_source(name))
 }
 
 /// The bytes before the numbers where a line of its own says what they are, as MATLAB, Julia and Python print it: `Q =`, `Q:`,
