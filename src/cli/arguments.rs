@@ -50,8 +50,7 @@ pub(super) fn meant(args: Vec<OsString>, definitions: &clap::Command) -> Correct
 
 /// Whether a lesson, and no subcommand of `lesson`, has this name.
 fn is_lesson(name: &str, definitions: &clap::Command) -> bool {
-    let lesson = definitions.find_subcommand("lesson");
-    let is_command = lesson.is_some_and(|own| own.find_subcommand(name).is_some());
+    let is_command = lesson_commands(definitions).any(|own| own == name);
     let name = name.split('#').next().unwrap_or(name);
     !is_command
         && !name.starts_with('-')
@@ -192,15 +191,19 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
 
 /// The hint for an unknown command of `lesson`.
 fn of_lessons(typed: &str, definitions: &clap::Command) -> String {
-    let commands = definitions.find_subcommand("lesson").into_iter().flat_map(clap::Command::get_subcommands);
-    let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
-    let near: Vec<String> =
-        near(typed, names.iter().copied()).iter().map(|near| format!("attn lesson {near}")).collect();
+    let near = near(typed, lesson_commands(definitions));
+    let near: Vec<String> = near.iter().map(|near| format!("attn lesson {near}")).collect();
     match (&near[..], near_lesson(typed)) {
         ([_, ..], _) => format!("did you mean: {}", one_of(&near)),
         ([], Some(lesson)) => format!("did you mean: attn lesson play {lesson}"),
         ([], None) => "list the lessons with: attn lesson".to_string(),
     }
+}
+
+/// The names of the commands of `lesson`.
+fn lesson_commands(definitions: &clap::Command) -> impl Iterator<Item = &str> {
+    let commands = definitions.find_subcommand("lesson").into_iter().flat_map(clap::Command::get_subcommands);
+    commands.map(clap::Command::get_name)
 }
 
 /// The hint for a bare number or name after `errata`.
@@ -251,15 +254,11 @@ fn other_command(typed: &str, has_neighbour: bool, definitions: &clap::Command) 
 
 /// The hint for a mistyped demo, command of lessons, lesson or model.
 fn near_name(typed: &str, definitions: &clap::Command) -> Option<String> {
-    let demo = || Some(format!("demo {}", nearest(typed, demos().map(|demo| demo.name))?));
-    let of_lessons = || {
-        let commands = definitions.find_subcommand("lesson")?.get_subcommands().map(clap::Command::get_name);
-        Some(format!("lesson {}", nearest(typed, commands)?))
-    };
-    let lesson = || Some(format!("lesson play {}", near_lesson(typed)?));
-    let model =
-        || Some(format!("params {}", nearest(typed, params::built_in().iter().map(|model| model.name))?));
-    let found = demo().or_else(of_lessons).or_else(lesson).or_else(model)?;
+    let of_kind = |command: &str, name: Option<&str>| name.map(|name| format!("{command} {name}"));
+    let found = of_kind("demo", nearest(typed, demos().map(|demo| demo.name)))
+        .or_else(|| of_kind("lesson", nearest(typed, lesson_commands(definitions))))
+        .or_else(|| of_kind("lesson play", near_lesson(typed)))
+        .or_else(|| of_kind("params", nearest(typed, params::built_in().iter().map(|model| model.name))))?;
     Some(format!("did you mean: attn {found}"))
 }
 

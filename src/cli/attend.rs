@@ -1,7 +1,6 @@
 //! `attn attend`: its options, and what comes out.
 
 mod computation;
-mod inputs;
 pub(super) mod mechanisms;
 
 use std::io::Read;
@@ -21,7 +20,7 @@ use crate::tensor::{Dtype, MOST_SHOWN};
 use crate::text::counted;
 use crate::{input, story};
 
-use super::options::{DTYPES, EditArgs, THREADS, choice, machine, simd_names};
+use super::options::{DTYPES, EditArgs, THREADS, choice, machine, named, simd_names};
 use super::output::machine_note;
 use super::presentation::{self, Presentation};
 use super::program::{Env, Outcome, Program, Streams};
@@ -30,9 +29,8 @@ use super::texts::examples;
 use super::versus::{ShownArgs, typed_with};
 
 pub(super) use computation::{
-    Computation, ComputationArgs, GradientArgs, mask_options, options_of, scale_option,
+    Computation, ComputationArgs, GradientArgs, mask_options, options_of, position_options, scale_option,
 };
-pub(super) use mechanisms::position_options;
 
 /// Compute attention over your own words or matrices, and show every step
 ///
@@ -47,7 +45,7 @@ pub(super) struct AttendArgs {
     /// Show tokens as rows or as columns
     ///
     /// JSON and saved files always have rows.
-    #[arg(long, value_parser = choice(CONVENTIONS), default_value = "rows", value_name = "WAY", help_heading = "Output")]
+    #[arg(long, value_parser = named::<Convention>("convention"), default_value = "rows", value_name = "WAY", help_heading = "Output")]
     convention: Convention,
     /// Write a matrix to a file: O=out.npy, .csv, .json
     ///
@@ -75,12 +73,6 @@ struct VariedArgs {
     #[command(flatten)]
     fast: FastArgs,
 }
-
-/// `--convention`.
-const CONVENTIONS: [(&str, &str, Convention); 2] = [
-    ("rows", "One row for each token", Convention::Rows),
-    ("columns", "One column for each token", Convention::Columns),
-];
 
 impl AttendArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {

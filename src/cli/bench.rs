@@ -25,7 +25,7 @@ use super::program::{Env, Streams};
 ///
 /// Without --n it measures three ways to compute one head, from 64 to 8192 tokens, and the limit that the machine sets.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::texts::examples("bench"))]
 pub(super) struct BenchArgs {
     /// Number of keys [default: lengths from 64 to 8192]
     ///
@@ -70,16 +70,6 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     screen: ScreenArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn bench                           all lengths, about 20 seconds
-  attn bench --causal --dtype f64      with a mask, in double precision
-  attn bench --n 1024 --heads 12       one shape, measured for longer
-  attn bench --n 1024 --format json    one line for a script
-  attn bench --model words             a whole model, from its folder
-  attn bench --n 8192 --n-q 1 --heads 32 --kv-heads 8 --dim 128
-                                       decoding with a cache";
 
 fn simd_help() -> String {
     format!("Instruction set: {}", simd_names())

@@ -6,19 +6,15 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
-use crate::demo::{Settings, demos_by_topic, glossary};
-use crate::diagnose::catalogue;
+use crate::demo::{Settings, demos_by_topic};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::recipes::{AttendInputs, Recipe, attend};
-use crate::input::BUNDLED;
-use crate::lesson::{BUILT_IN, read};
 use crate::matrix::Matrix;
-use crate::params;
 
-use super::Streams;
 use super::program::Program;
 use super::texts::examples;
+use super::{Streams, find};
 
 /// Print a completion script for your shell
 ///
@@ -61,58 +57,47 @@ struct Completion {
 }
 
 fn named(program: &Program<'_>) -> Vec<Completion> {
-    let completion = |is_positional: bool| {
-        move |path, arg, values: &[(String, String)]| Completion {
-            path,
-            arg,
-            is_positional,
-            values: values.to_vec(),
-        }
+    let all = find::named();
+    let of = |command: &str, is_listed: fn(&str) -> bool| -> Vec<(String, String)> {
+        let entries = all.iter().filter(|(_, own, _)| *own == command).flat_map(|(.., entries)| entries);
+        let listed = entries.filter(|entry| is_listed(&entry.name));
+        listed.map(|entry| (entry.name.clone(), entry.line.clone())).collect()
     };
-    let (positional, option) = (completion(true), completion(false));
-    let pair = |name: &str, line: &str| (name.to_string(), line.to_string());
-    let demos: Vec<_> = demos_by_topic().iter().map(|demo| pair(demo.name, demo.summary)).collect();
-    let lessons: Vec<_> = BUILT_IN
-        .iter()
-        .filter_map(|(file, text)| Some(pair(file.trim_end_matches(".md"), &read(file, text).ok()?.title)))
-        .collect();
-    let models: Vec<_> = params::built_in().iter().map(|model| pair(model.name, model.title)).collect();
-    let mistakes: Vec<_> = catalogue().map(|mistake| pair(mistake.id, mistake.slip)).collect();
-    let files: Vec<_> = BUNDLED.iter().map(|file| pair(file.name, file.about)).collect();
-    let terms: Vec<_> = glossary()
-        .iter()
-        .filter(|term| !term.name.contains([' ', '/']))
-        .map(|term| pair(term.name, term.means.split_once(". ").map_or(term.means, |(first, _)| first)))
-        .collect();
+    let [demos, mistakes, models, files] =
+        ["demo", "diagnose --list", "params", "examples"].map(|command| of(command, |_| true));
+    let lessons = of("lesson play", |name| !name.contains('#'));
+    let terms = of("glossary", |name| !name.contains([' ', '/']));
     let stories = demos_by_topic().into_iter().filter_map(|demo| demo.story(&Settings::default()).ok());
     let of_demos = nodes_of(stories.map(|story| story.graph));
     let of_attend = nodes_of([1, 2].into_iter().filter_map(|heads| attention(heads).ok()));
-    let commands: Vec<_> = program
-        .definitions
-        .get_subcommands()
-        .map(|one| pair(one.get_name(), ""))
-        .chain([pair("environment", "")])
-        .collect();
-    let mut named = vec![
-        positional(&["demo"], "names", &demos),
-        option(&["demo"], "only", &of_demos),
-        option(&["demo"], "until", &of_demos),
-        option(&["demo"], "explain", &of_demos),
-        option(&["attend"], "only", &of_attend),
-        option(&["attend"], "explain", &of_attend),
-        option(&["diagnose"], "list", &mistakes),
-        positional(&["params"], "model", &models),
-        positional(&["examples"], "name", &files),
-        positional(&["glossary"], "term", &terms),
-        positional(&["help"], "topic", &commands),
-        positional(&["man"], "command", &commands[..commands.len() - 1]),
+    let commands = program.definitions.get_subcommands().map(|one| one.get_name().to_string());
+    let commands: Vec<_> = commands.map(|name| (name, String::new())).collect();
+    let topics = [&commands[..], &[("environment".to_string(), String::new())]].concat();
+    let all: [(&'static [&'static str], _, _, _); 16] = [
+        (&["demo"], "names", true, &demos),
+        (&["demo"], "only", false, &of_demos),
+        (&["demo"], "until", false, &of_demos),
+        (&["demo"], "explain", false, &of_demos),
+        (&["attend"], "only", false, &of_attend),
+        (&["attend"], "explain", false, &of_attend),
+        (&["diagnose"], "list", false, &mistakes),
+        (&["params"], "model", true, &models),
+        (&["examples"], "name", true, &files),
+        (&["glossary"], "term", true, &terms),
+        (&["help"], "topic", true, &topics),
+        (&["man"], "command", true, &commands),
+        (&["lesson", "play"], "lesson", true, &lessons),
+        (&["lesson", "quiz"], "lesson", true, &lessons),
+        (&["lesson", "export"], "lesson", true, &lessons),
+        (&["lesson", "follow"], "lesson", true, &lessons),
     ];
-    for path in
-        [&["lesson", "play"] as &[&str], &["lesson", "quiz"], &["lesson", "export"], &["lesson", "follow"]]
-    {
-        named.push(positional(path, "lesson", &lessons));
-    }
-    named
+    let completion = |(path, arg, is_positional, values): (_, _, _, &Vec<_>)| Completion {
+        path,
+        arg,
+        is_positional,
+        values: values.clone(),
+    };
+    all.map(completion).into()
 }
 
 /// The command with these values for an argument, if it has this argument.

@@ -15,7 +15,7 @@ use crate::render::Page;
 use crate::story::{Digits, Story};
 use crate::text::{counted, quoted};
 
-use super::options::{WithoutArgs, first_given};
+use super::options::{WithoutArgs, first_given, replace_earlier};
 use super::output::{self, Group};
 use super::presentation::{self, Presentation};
 use super::program::{Env, Outcome, Program, Streams};
@@ -110,7 +110,7 @@ impl DemoArgs {
         let pages: Vec<Page> = match (versus.options(), &chosen[..]) {
             (Some(options), [demo]) => {
                 let mut other = typed_with::<DemoArgs, NumberArgs>("demo", program, options)?;
-                other.numbers.replace_earlier(self.numbers.set.len());
+                replace_earlier(&mut other.numbers.set, self.numbers.set.len());
                 let story = |args: &DemoArgs, input: &mut dyn Read| {
                     let settings = args.numbers.settings(env, input)?;
                     let mut stories = args.stories(std::slice::from_ref(demo), &settings)?;
@@ -260,14 +260,6 @@ impl NumberArgs {
             }
         }
         Ok(settings)
-    }
-
-    /// Removes those of the first `earlier` settings whose node is set again later.
-    fn replace_earlier(&mut self, earlier: usize) {
-        let node = |setting: &String| setting.split_once('=').map(|(name, _)| name.trim().to_string());
-        let later = self.set.split_off(earlier.min(self.set.len()));
-        self.set.retain(|setting| !later.iter().any(|other| node(other) == node(setting)));
-        self.set.extend(later);
     }
 }
 

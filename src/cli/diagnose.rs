@@ -38,7 +38,7 @@ use super::{Env, Streams, output};
 ///
 /// Exit code 0: right. 1: wrong, or only close. 2: it cannot be used.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_args(of_words))]
+#[command(after_help = super::texts::examples("diagnose"), mut_args(of_words))]
 pub(super) struct DiagnoseArgs {
     /// Your result: O as FILE, another step as A=FILE
     ///
@@ -79,16 +79,6 @@ pub(super) struct DiagnoseArgs {
     #[command(flatten)]
     digits: DigitsArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn diagnose --list                     the mistakes that it knows
-  attn diagnose --words \"bat cave racket\" --yours \"2.86 3.09; 3.98 0.05; 0 5\"
-  attn diagnose --q q.csv --k k.csv --v v.csv --gradient ones --yours dQ=dq.csv
-  attn diagnose layer.npz --x x.npy --heads 4 --yours S=s.npy --yours O=o.npy
-  attn diagnose --x x.npy --batch submissions --by-mistake
-  attn diagnose --x x.npy --suggest-input better.npz
-  attn diagnose --model words --text \"the bat sleeps\" --yours L1.A_3=a.npy";
 
 /// The exercise of what is typed behind `attn diagnose`, with this text on standard input.
 ///

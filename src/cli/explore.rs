@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{BufReader, Read, Write};
+use std::io::BufReader;
 use std::mem::take;
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use clap::{Args, Subcommand};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Changes, Event, Setting, Source, State, update};
 use crate::explorer::{COLUMNS, Opened, Script, Writer, cast, explore, plain};
+use crate::explorer::{Narrator, command_line};
 use crate::foreign::{from_os, to_path, visible};
 use crate::graph::saved::SavedGraph;
 use crate::graph::{address_of, resolve, saved};
 use crate::input::{Files, read_text, write_text};
 use crate::json_tree::tree;
 use crate::render::{Charset, Screen};
-use crate::text::quoted;
 use crate::{demo, story};
 
 use super::attend::{
@@ -172,7 +172,7 @@ impl ExploreArgs {
             }
         };
         let state = options.at.iter().try_fold(state, |state, address| at(state, address))?;
-        options.run(of, (state.opened(), told), program, env, streams)
+        options.run(of, (state.opened(), Arc::new(told)), program, env, streams)
     }
 }
 
@@ -234,7 +234,7 @@ impl ExploreOptions {
     fn run(
         &self,
         of: Begun,
-        (state, told): (State, HashMap<String, String>),
+        (state, told): (State, Arc<HashMap<String, String>>),
         program: &Program<'_>,
         env: &Env,
         streams: &mut Streams<'_>,
@@ -244,40 +244,42 @@ impl ExploreOptions {
             env.reading.check(file)?;
             script = script.playing(&read_text(&to_path(file), LONGEST_SCRIPT)?, file)?;
         }
-        if let Some(file) = &self.cast {
-            let opened = Opened { state, told, screen: self.film(env), writer: writer(of, program, env) };
-            let title = presentation::typed_without(program.typed, &["--play", "--cast"]);
-            return write_cast(opened, script, &title, file, env);
-        }
-        let is_terminal = env.has_keys && env.has_screen;
         let reads_lines = self.plain || env.has_keys && !env.has_screen;
-        let writer = writer(of, program, env);
-        if reads_lines {
-            let opened = Opened { state, told, screen: self.screen.screen(env), writer };
-            // Without a terminal a script is all there is to do.
-            let has_input = env.has_keys || !script.is_playing();
-            return self.by_line(opened, self.recorded(script, env)?, has_input, streams);
+        let screen = self.screen.screen(env);
+        let screen = match &self.cast {
+            Some(_) => self.film(env),
+            None if reads_lines => screen,
+            None if env.has_keys && env.has_screen => self.theme.asked_of(screen, env),
+            None => {
+                let error = Error::new("attn explore needs a terminal for its keys and its screen");
+                return Err(error.help(match of.printing(program.typed, &state) {
+                    Some(command) => {
+                        format!("print the steps instead: {command}, or add --plain --play FILE")
+                    }
+                    None => "play keys without a terminal: add --plain --play FILE".to_string(),
+                }));
+            }
+        };
+        let narrator = Narrator { told, screen };
+        let opened = Opened { state, narrator, writer: writer(of, program, env) };
+        if let Some(file) = &self.cast {
+            let title = presentation::typed_without(program.typed, &["--play", "--cast"]);
+            env.writing.check(&to_path(file))?;
+            write_text(&to_path(file), &cast(opened, script, ROWS_OF_CAST, &title)?)?;
+            return Ok(EXIT_DONE);
         }
-        if !is_terminal {
-            let error = Error::new("attn explore needs a terminal for its keys and its screen");
-            return Err(error.help(match of.printing(program.typed, &state) {
-                Some(command) => format!("print the steps instead: {command}, or add --plain --play FILE"),
-                None => "play keys without a terminal: add --plain --play FILE".to_string(),
-            }));
+        // Without a terminal a script is all there is to do.
+        let has_input = env.has_keys || !script.is_playing();
+        if let Some(file) = &self.record {
+            script = script.recording(to_path(file), env.writing)?;
         }
-        let script = self.recorded(script, env)?;
-        explore(
-            Opened { state, told, screen: self.theme.asked_of(self.screen.screen(env), env), writer },
-            script,
-        )
-    }
-
-    /// The script with the recording that was asked for.
-    fn recorded(&self, script: Script, env: &Env) -> Result<Script> {
-        match &self.record {
-            Some(file) => script.recording(to_path(file), env.writing),
-            None => Ok(script),
+        if !reads_lines {
+            return explore(opened, script);
         }
+        let mut lines = BufReader::new(&mut *streams.input);
+        let code = plain(opened, &mut script, has_input.then_some(&mut lines), streams.out);
+        script.finish()?;
+        code
     }
 
     /// The screen of a recording: it has all colours and characters.
@@ -286,29 +288,6 @@ impl ExploreOptions {
         let width = self.screen.width.map_or(COLUMNS_OF_CAST, usize::from);
         Screen { width, colour: true, theme, charset: Charset::Utf8 }
     }
-
-    fn by_line(
-        &self,
-        opened: Opened,
-        mut script: Script,
-        has_input: bool,
-        streams: &mut Streams<'_>,
-    ) -> Result<u8> {
-        let out: &mut dyn Write = streams.out;
-        let input: &mut dyn Read = streams.input;
-        let mut lines = BufReader::new(input);
-        let code = plain(opened, &mut script, has_input.then_some(&mut lines), out);
-        script.finish()?;
-        code
-    }
-}
-
-/// Writes a script as a recording.
-fn write_cast(opened: Opened, script: Script, title: &str, file: &str, env: &Env) -> Result<u8> {
-    let path = to_path(file);
-    env.writing.check(&path)?;
-    write_text(&path, &cast(opened, script, ROWS_OF_CAST, title)?)?;
-    Ok(EXIT_DONE)
 }
 
 // The command line that prints the numbers of an explored state: what was typed, and the options for what has been changed since.
@@ -392,8 +371,7 @@ impl Begun {
             }
             Begun::Steps => return None,
         };
-        let words = words.iter().map(|word| quoted(word).into_owned());
-        Some(std::iter::once("attn".to_string()).chain(words).collect::<Vec<_>>().join(" "))
+        Some(command_line(&words))
     }
 
     /// Whether the command knows `--format json`, so that a lesson can compare a number in its text.

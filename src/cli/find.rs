@@ -1,6 +1,7 @@
 //! `attn find`: demos, lessons, terms, mistakes, examples, commands and options by keyword.
 
 use std::collections::HashSet;
+use std::mem::take;
 
 use clap::Args;
 
@@ -9,11 +10,12 @@ use crate::diagnose::catalogue;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::input::BUNDLED;
-use crate::lesson::{BUILT_IN, read};
+use crate::lesson::{BUILT_IN, Step, read};
 use crate::params;
 use crate::render::Format;
 use crate::text::{near, one_of, quoted};
 
+use super::help::plain;
 use super::output::{self, Group, LookArgs, of_words};
 use super::program::{Env, Program, Streams};
 use super::texts::examples;
@@ -50,7 +52,6 @@ struct SearchEntry {
 /// Everything of one kind.
 struct SearchGroup {
     title: &'static str,
-    head: [&'static str; 2],
     entries: Vec<SearchEntry>,
 }
 
@@ -68,7 +69,7 @@ impl FindArgs {
             return Err(Error::new("there is no word to search for").help("for example: attn find softmax"));
         }
         let kinds = everything(program);
-        let groups: Vec<Group> = kinds.iter().filter_map(|kind| found(kind, &words)).collect();
+        let mut groups: Vec<Group> = kinds.iter().filter_map(|kind| found(kind, &words)).collect();
         if groups.is_empty() {
             return Err(self.nothing(&kinds, &words));
         }
@@ -77,11 +78,7 @@ impl FindArgs {
         if self.all || left_out == 0 || look.format != Format::Table {
             return output::write(&groups, "", "find", look, env, streams);
         }
-        let best = |mut group: Group| {
-            group.rows.truncate(SHOWN);
-            group
-        };
-        let groups: Vec<Group> = groups.into_iter().map(best).collect();
+        groups.iter_mut().for_each(|group| group.rows.truncate(SHOWN));
         let closing = format!("{left_out} more: attn find {} --all", quoted(&words.join(" ")));
         output::write(&groups, &closing, "find", look, env, streams)
     }
@@ -121,10 +118,6 @@ fn query(words: &[String], mistyped: &str, meant: &str, kinds: &[SearchGroup]) -
 }
 
 impl SearchEntry {
-    fn new(command: String, line: &str, more: String) -> SearchEntry {
-        SearchEntry { command, line: line.to_string(), more }
-    }
-
     /// All that is searched.
     fn text(&self) -> String {
         format!("{} {} {}", self.command, self.line, self.more)
@@ -164,69 +157,95 @@ fn found(kind: &SearchGroup, words: &[String]) -> Option<Group> {
     fitting.sort_by_key(|(fit, _)| std::cmp::Reverse(*fit));
     let rows: Vec<(String, String)> =
         fitting.into_iter().map(|(_, entry)| (entry.command.clone(), entry.line.clone())).collect();
-    (!rows.is_empty()).then(|| Group { title: kind.title.to_string(), head: kind.head, rows })
+    (!rows.is_empty()).then(|| Group { title: kind.title.to_string(), head: ["command", "about"], rows })
 }
 
-fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
+/// Something that a command shows by its name.
+pub(super) struct Named {
+    /// The name.
+    pub name: String,
+    /// One line about it.
+    pub line: String,
+    /// All that is searched besides these two.
+    more: String,
+}
+
+impl Named {
+    fn new(name: &str, line: &str, more: String) -> Named {
+        Named { name: name.to_string(), line: line.to_string(), more }
+    }
+}
+
+/// Everything that has a name: the title of each kind, the command that shows it, and the entries.
+pub(super) fn named() -> [(&'static str, &'static str, Vec<Named>); 6] {
     let demos = demos_by_topic().into_iter().map(|demo| {
         let more = format!("{} {} {}", demo.title, demo.place.topic.title(), demo.keywords.join(" "));
-        SearchEntry::new(format!("attn demo {}", demo.name), demo.summary, more)
+        Named::new(demo.name, demo.summary, more)
     });
     let terms = glossary().iter().map(|term| {
-        let line = term.means.split_once(". ").map_or(term.means, |(first, _)| first).trim_end_matches('.');
+        let line = term.means.split_once(". ").map_or(term.means, |(first, _)| first);
         let more = format!("{} {} {}", term.means, term.also.join(" "), term.see.join(" "));
-        SearchEntry::new(format!("attn glossary {}", term.name), line, more)
+        Named::new(term.name, line, more)
     });
     let mistakes = catalogue().map(|mistake| {
         let more = format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo.unwrap_or_default());
-        SearchEntry::new(format!("attn diagnose --list {}", mistake.id), mistake.slip, more)
+        Named::new(mistake.id, mistake.slip, more)
     });
-    let models = params::built_in().iter().map(|model| {
-        SearchEntry::new(format!("attn params {}", model.name), model.title, "model".to_string())
-    });
-    let examples = BUNDLED
-        .iter()
-        .map(|file| SearchEntry::new(format!("attn examples {}", file.name), file.about, String::new()));
-    let mut options = Vec::new();
-    collect(program.definitions, "attn", &mut options);
-    let kind = |title, entries| SearchGroup { title, head: ["command", "about"], entries };
-    vec![
-        kind("Terms", terms.collect()),
-        kind("Demos", demos.collect()),
-        kind("Lessons", lessons()),
-        kind("Mistakes", mistakes.collect()),
-        kind("Commands and options", options),
-        kind("Models", models.collect()),
-        kind("Example data", examples.collect()),
+    let models = params::built_in().iter().map(|model| Named::new(model.name, model.title, "model".into()));
+    let examples = BUNDLED.iter().map(|file| Named::new(file.name, file.about, String::new()));
+    [
+        ("Terms", "glossary", terms.collect()),
+        ("Demos", "demo", demos.collect()),
+        ("Lessons", "lesson play", lessons()),
+        ("Mistakes", "diagnose --list", mistakes.collect()),
+        ("Models", "params", models.collect()),
+        ("Example data", "examples", examples.collect()),
     ]
 }
 
-/// Each lesson, and each of its steps.
-fn lessons() -> Vec<SearchEntry> {
+/// Each lesson, and each of its steps: `0-tour`, `0-tour#softmax`.
+fn lessons() -> Vec<Named> {
     let mut entries = Vec::new();
     for (file, text) in BUILT_IN {
         let Ok(lesson) = read(file, text) else { continue };
-        let play = format!("attn lesson play {}", file.trim_end_matches(".md"));
-        entries.push(SearchEntry::new(play.clone(), &lesson.title, "lesson".to_string()));
-        for step in &lesson.steps {
-            entries.push(SearchEntry::new(format!("{play}#{}", step.id), &step.title, String::new()));
-        }
+        let name = file.trim_end_matches(".md");
+        entries.push(Named::new(name, &lesson.title, "lesson".to_string()));
+        let step = |step: &Step| Named::new(&format!("{name}#{}", step.id), &step.title, String::new());
+        entries.extend(lesson.steps.iter().map(step));
     }
     entries
 }
 
+fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
+    let mut options = Vec::new();
+    collect(program.definitions, "attn", &mut options);
+    let mut groups: Vec<SearchGroup> = Vec::new();
+    for (title, command, all) in named() {
+        if command == "params" {
+            groups.push(SearchGroup { title: "Commands and options", entries: take(&mut options) });
+        }
+        let entry = |Named { name, line, more }: Named| {
+            // A definition of one sentence is a line like the others.
+            let line = if command == "glossary" { line.trim_end_matches('.').to_string() } else { line };
+            SearchEntry { command: format!("attn {command} {name}"), line, more }
+        };
+        groups.push(SearchGroup { title, entries: all.into_iter().map(entry).collect() });
+    }
+    groups
+}
+
 /// Each command below one, and each of its options, without those of how the output looks: they would come again with each command.
 fn collect(above: &clap::Command, name: &str, entries: &mut Vec<SearchEntry>) {
-    let text = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
     for command in above.get_subcommands() {
         let name = format!("{name} {}", command.get_name());
-        entries.push(SearchEntry::new(format!("{name} -h"), &text(command.get_about()), String::new()));
+        let line = plain(command.get_about());
+        entries.push(SearchEntry { command: format!("{name} -h"), line, more: String::new() });
         let common = ["format", "width", "color", "charset", "theme", "precision", "heat", "help"];
         for arg in command.get_arguments() {
             let Some(long) = arg.get_long() else { continue };
             if !common.contains(&long) || command.get_name() == "demo" {
-                let option = format!("{name} --{long}");
-                entries.push(SearchEntry::new(option, &text(arg.get_help()), text(arg.get_long_help())));
+                let (line, more) = (plain(arg.get_help()), plain(arg.get_long_help()));
+                entries.push(SearchEntry { command: format!("{name} --{long}"), line, more });
             }
         }
         collect(command, &name, entries);

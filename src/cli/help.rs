@@ -89,6 +89,11 @@ fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String
     Ok(written(&found.render_long_help(), env))
 }
 
+/// A text of clap without its styles.
+pub(super) fn plain(text: Option<&StyledStr>) -> String {
+    text.map(ToString::to_string).unwrap_or_default()
+}
+
 /// The columns of a help text on this screen.
 pub(super) fn width(env: &Env) -> usize {
     env.width.clamp(*WIDTHS.start(), *WIDTHS.end())
@@ -150,21 +155,13 @@ fn is_shared(arg: &Arg) -> bool {
 
 /// All arguments of a command under their headings.
 fn sections(command: &Command, width: usize) -> String {
-    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
-    let mut sections: Vec<(&str, Vec<&Arg>)> = Vec::new();
-    for arg in shown {
-        let heading = match arg.get_help_heading() {
-            _ if OF_THE_SCREEN.iter().any(|id| arg.get_id() == id) => SCREEN,
-            Some(MECHANISMS) => MECHANISMS_EXPLAINED,
-            Some(heading) => heading,
-            None if arg.is_positional() => "Arguments",
-            None => "Options",
-        };
-        match sections.iter_mut().find(|(other, _)| *other == heading) {
-            Some((_, args)) => args.push(arg),
-            None => sections.push((heading, vec![arg])),
-        }
-    }
+    let mut sections = by_heading(command, |arg| match arg.get_help_heading() {
+        _ if OF_THE_SCREEN.iter().any(|id| arg.get_id() == id) => SCREEN,
+        Some(MECHANISMS) => MECHANISMS_EXPLAINED,
+        Some(heading) => heading,
+        None if arg.is_positional() => "Arguments",
+        None => "Options",
+    });
     // First the options without a heading, last those of the screen.
     sections.sort_by_key(|(heading, _)| match *heading {
         "Arguments" => 0,
@@ -177,6 +174,22 @@ fn sections(command: &Command, width: usize) -> String {
         section(command, heading, args, false, width)
     });
     told.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The arguments of a command by their headings, in the order in which these come first.
+fn by_heading<'a, H: PartialEq>(
+    command: &'a Command,
+    heading: impl Fn(&'a Arg) -> H,
+) -> Vec<(H, Vec<&'a Arg>)> {
+    let mut all: Vec<(H, Vec<&Arg>)> = Vec::new();
+    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+        let heading = heading(arg);
+        match all.iter_mut().find(|(other, _)| *other == heading) {
+            Some((_, args)) => args.push(arg),
+            None => all.push((heading, vec![arg])),
+        }
+    }
+    all
 }
 
 /// Arguments under a heading, in two columns. `whole` is for the options that are the same everywhere.
@@ -222,8 +235,7 @@ fn name_of_argument(arg: &Arg) -> (String, String) {
 
 /// The help of an argument in paragraphs: one line with the default, the longer help, and its values.
 fn words_of_argument(arg: &Arg, whole: bool) -> Vec<String> {
-    let text = |text: Option<&StyledStr>| text.map(ToString::to_string).unwrap_or_default();
-    let (short, long) = (text(arg.get_help()), text(arg.get_long_help()));
+    let (short, long) = (plain(arg.get_help()), plain(arg.get_long_help()));
     let mut first = if short.is_empty() { long.clone() } else { short.clone() };
     let is_shared = is_shared(arg);
     let defaults: Vec<String> =
@@ -278,7 +290,7 @@ pub(super) fn shortened(command: Command) -> Command {
 /// The command without the examples below its help, and these.
 pub(super) fn without_examples(command: &Command) -> (Command, String) {
     let below = command.get_after_long_help().or(command.get_after_help());
-    let examples = below.map(ToString::to_string).unwrap_or_default();
+    let examples = plain(below);
     (command.clone().after_help(Resettable::Reset).after_long_help(Resettable::Reset), examples)
 }
 
@@ -394,39 +406,32 @@ fn inner(command: &Command) -> impl Iterator<Item = &Command> {
 
 /// The page of a command, as `man` reads it, with a section for each heading of its options.
 fn man_page(command: &Command, name: &str) -> String {
-    let text = |text: Option<&StyledStr>| text.map(ToString::to_string).unwrap_or_default();
-    let about = roff(&format!("{name} - {}", text(command.get_about().or(command.get_long_about()))));
+    let about = roff(&format!("{name} - {}", plain(command.get_about().or(command.get_long_about()))));
     let mut page = format!(
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH {name} 1  \"{SOURCE}\" \n.SH NAME\n{about}\n.SH SYNOPSIS\n{}\n\
          .SH DESCRIPTION\n",
         synopsis(command)
     );
-    for line in text(command.get_long_about().or(command.get_about())).lines() {
+    for line in plain(command.get_long_about().or(command.get_about())).lines() {
         page.push_str(&if line.trim().is_empty() { ".PP\n".to_string() } else { roff(line) + "\n" });
     }
-    let mut args: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
-    let mut headings: Vec<Option<&str>> = Vec::new();
-    for heading in args.iter().map(|arg| arg.get_help_heading()) {
-        if !headings.contains(&heading) {
-            headings.push(heading);
-        }
-    }
-    headings.sort_by_key(Option::is_some);
-    // First the options, as `--help` lists them, then the arguments without a name, in their order.
-    args.sort_by_key(|arg| if arg.is_positional() { (true, 0) } else { (false, arg.get_display_order()) });
-    for heading in headings {
+    let mut sections = by_heading(command, Arg::get_help_heading);
+    sections.sort_by_key(|(heading, _)| heading.is_some());
+    for (heading, mut args) in sections {
         let title = heading.unwrap_or("OPTIONS").to_uppercase();
         let title = if title.contains(' ') { format!("\"{title}\"") } else { title };
         page.push_str(&format!(".SH {title}\n"));
-        args.iter()
-            .filter(|arg| arg.get_help_heading() == heading)
-            .for_each(|arg| page.push_str(&entry(arg)));
+        // First the options, as `--help` lists them, then the arguments without a name, in their order.
+        args.sort_by_key(|arg| {
+            (arg.is_positional(), if arg.is_positional() { 0 } else { arg.get_display_order() })
+        });
+        args.into_iter().for_each(|arg| page.push_str(&entry(arg)));
     }
     let mut commands: Vec<&Command> = inner(command).collect();
     commands.sort_by_key(|one| (one.get_display_order(), one.get_name()));
     page.push_str(if commands.is_empty() { "" } else { ".SH SUBCOMMANDS\n" });
     for one in commands {
-        let about = roff(&text(one.get_about().or(one.get_long_about())));
+        let about = roff(&plain(one.get_about().or(one.get_long_about())));
         let name = roff(&format!("{name}-{}(1)", one.get_name()));
         page.push_str(&format!(".TP\n{name}\n{about}\n"));
     }
@@ -491,7 +496,7 @@ fn entry(arg: &Arg) -> String {
         head.push_str(&format!(" [default: {}]", roff(&defaults.join(","))));
     }
     let help = arg.get_long_help().or(arg.get_help().filter(|_| !arg.is_hide_short_help_set()));
-    let mut text = format!(".TP\n{head}\n{}\n", help.map_or(String::new(), |help| roff(&help.to_string())));
+    let mut text = format!(".TP\n{head}\n{}\n", roff(&plain(help)));
     let values = arg.get_possible_values();
     if !values.is_empty() && !arg.is_hide_possible_values_set() {
         text.push_str(if help.is_some() { ".br\n\n" } else { "" });

@@ -1,11 +1,17 @@
 //! Values of options: positive numbers and paths.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use attn_core::data_file::read;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::explore::State;
@@ -29,9 +35,34 @@ pub(super) fn choice<T: Clone + Send + Sync + 'static, const N: usize>(
     })
 }
 
+/// A parser of the names that `data/choices.toml` lists for an option: each is the value that serde has under this name.
+pub(super) fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    option: &str,
+) -> impl TypedValueParser<Value = T> {
+    type Choices = BTreeMap<&'static str, Vec<[&'static str; 2]>>;
+    static CHOICES: LazyLock<Choices> = LazyLock::new(|| read(include_str!("../../data/choices.toml")));
+    let all = CHOICES.get(option).map_or(&[][..], |all| all);
+    let names = all.iter().map(|[name, help]| PossibleValue::new(*name).help(*help));
+    let value = |[name, _]: &[&str; 2]| serde_json::from_value(Value::from(*name)).ok();
+    let values: Vec<T> = all.iter().filter_map(value).collect();
+    debug_assert!(values.len() == all.len() && !values.is_empty(), "each name of --{option} is a value");
+    PossibleValuesParser::new(names).map(move |typed| {
+        let place = all.iter().position(|[name, _]| *name == typed);
+        values[place.unwrap_or_default()].clone()
+    })
+}
+
 /// The first option that is used; each stands with the answer.
 pub(super) fn first_given(all: &[(&'static str, bool)]) -> Option<&'static str> {
     all.iter().find(|(_, used)| *used).map(|(option, _)| *option)
+}
+
+/// Removes those of the first `earlier` definitions, such as `X=x.csv`, whose name is defined again later.
+pub(super) fn replace_earlier(all: &mut Vec<String>, earlier: usize) {
+    let name = |definition: &String| definition.split_once('=').map(|(name, _)| name.trim().to_string());
+    let later = all.split_off(earlier.min(all.len()));
+    all.retain(|definition| !later.iter().any(|other| name(other) == name(definition)));
+    all.extend(later);
 }
 
 /// A positive number given to an option.

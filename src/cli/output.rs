@@ -11,7 +11,7 @@ use crate::story::Table;
 use crate::text::{ScreenWidth, abridged};
 use crate::{render, terminal};
 
-use super::options::choice;
+use super::options::{choice, named};
 use super::program::{Env, Outcome, Streams};
 
 /// The format of the output, and the screen.
@@ -19,7 +19,7 @@ use super::program::{Env, Outcome, Streams};
 #[command(next_help_heading = "Output")]
 pub(super) struct LookArgs {
     /// Format: table json numpy attn markdown latex csv html
-    #[arg(long, value_parser = choice(FORMATS), default_value = "table")]
+    #[arg(long, value_parser = named::<Format>("format"), default_value = "table")]
     pub format: Format,
     #[command(flatten)]
     pub screen: ScreenArgs,
@@ -30,7 +30,8 @@ pub(super) fn of_words(arg: clap::Arg) -> clap::Arg {
     if arg.get_id() != "format" {
         return arg;
     }
-    arg.value_parser(choice(FORMATS_OF_WORDS)).help("Format: table, json, csv, markdown, latex, html")
+    arg.value_parser(named::<Format>("format of words"))
+        .help("Format: table, json, csv, markdown, latex, html")
 }
 
 /// The format of numbers, and the screen.
@@ -44,7 +45,7 @@ pub(super) struct OutputArgs {
     /// Shades behind weights and scores: auto, always, never
     ///
     /// `always` adds a bar to each number, for screens without colour.
-    #[arg(long, value_parser = choice(HEATS), default_value = "auto", value_name = "WHEN")]
+    #[arg(long, value_parser = named::<Heat>("heat"), default_value = "auto", value_name = "WHEN")]
     pub heat: Heat,
     #[command(flatten)]
     theme: ThemeArgs,
@@ -69,35 +70,6 @@ pub(super) struct LiveArgs {
     #[arg(long)]
     pub live: bool,
 }
-
-/// `--format`.
-const FORMATS: [(&str, &str, Format); 8] = [
-    ("table", "Tables for a terminal", Format::Table),
-    ("json", "The whole computation as data, with every digit", Format::Json),
-    ("numpy", "Arrays as NumPy prints them", Format::Numpy),
-    ("attn", "A demo to change: its steps and every digit, in the language of demos", Format::Attn),
-    ("markdown", "Markdown", Format::Markdown),
-    ("latex", "LaTeX", Format::Latex),
-    ("csv", "Comma-separated values, with every digit", Format::Csv),
-    ("html", "A page for a browser: point at a number to see what made it", Format::Html),
-];
-
-/// `--format` of a table of words.
-const FORMATS_OF_WORDS: [(&str, &str, Format); 6] = [
-    ("table", "Tables for a terminal", Format::Table),
-    ("json", "The rows as data", Format::Json),
-    ("csv", "Comma-separated values", Format::Csv),
-    ("markdown", "Markdown", Format::Markdown),
-    ("latex", "LaTeX", Format::Latex),
-    ("html", "A page for a browser", Format::Html),
-];
-
-/// `--heat`.
-const HEATS: [(&str, &str, Heat); 3] = [
-    ("auto", "Colour if available", Heat::Auto),
-    ("always", "Colour and bars", Heat::Always),
-    ("never", "Off", Heat::Never),
-];
 
 impl DigitsArgs {
     /// The style with these decimals.
@@ -195,7 +167,7 @@ pub(super) struct ThemeArgs {
     /// Background of the terminal: auto, dark or light
     ///
     /// Shades stand out from it. `auto` asks the terminal, or reads COLORFGBG.
-    #[arg(long, value_parser = choice(THEMES), default_value = "auto", value_name = "GROUND", hide_short_help = true)]
+    #[arg(long, value_parser = named::<Theme>("theme"), default_value = "auto", value_name = "GROUND", hide_short_help = true)]
     theme: Theme,
 }
 
@@ -207,13 +179,6 @@ const COLOURS: [(&str, &str, Auto<bool>); 3] = [
     ("auto", "Detect automatically", None),
     ("always", "Always", Some(true)),
     ("never", "Never", Some(false)),
-];
-
-/// `--theme`.
-const THEMES: [(&str, &str, Theme); 3] = [
-    ("dark", "Dark", Theme::Dark),
-    ("light", "Light", Theme::Light),
-    ("auto", "Detect automatically", Theme::Unknown),
 ];
 
 /// `--charset`.

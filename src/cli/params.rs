@@ -18,7 +18,7 @@ use super::program::{Env, Outcome, Streams};
 
 /// Count every weight matrix of a model, and its key/value cache
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_args(of_words))]
+#[command(after_help = super::texts::examples("params"), mut_args(of_words))]
 pub(super) struct ParamsArgs {
     /// A built-in model, a model's folder or its config.json; without one, the list
     ///
@@ -36,15 +36,6 @@ pub(super) struct ParamsArgs {
     #[command(flatten)]
     look: LookArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn params                            list the built-in models
-  attn params gpt3                       both ways of counting it
-  attn params llama3-8b --context 8192   the size of its key/value cache
-  attn params mixtral-8x7b               all weights, and those one token uses
-  attn params path/to/config.json        a configuration from Hugging Face
-  attn params ~/models/gpt2              that of a folder, whatever its name";
 
 /// On narrower screens a count and its share are in one column.
 const WIDE: usize = 100;

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 
 use crate::error::{EXIT_DONE, Result};
+use crate::explorer::command_line;
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
 use crate::render::{self, Format, Page, Screen, Style};
-use crate::text::quoted;
 
 use super::lesson::{full_screen_commands, typed_commands};
 use super::output::{self, OutputArgs};
@@ -155,7 +155,7 @@ pub(super) fn whole(typed: &[OsString]) -> String {
 
 /// The command as it was typed, without some options and their values.
 pub(super) fn typed_without(typed: &[OsString], options: &[&str]) -> String {
-    let mut words = vec!["attn".to_string()];
+    let mut words = Vec::new();
     let mut typed = typed.iter().map(|word| word.to_string_lossy());
     let is_with_value =
         |word: &str| word.split_once('=').is_some_and(|(option, _)| options.contains(&option));
@@ -163,8 +163,8 @@ pub(super) fn typed_without(typed: &[OsString], options: &[&str]) -> String {
         if options.contains(&&*word) {
             typed.next();
         } else if !is_with_value(&word) {
-            words.push(quoted(&word).into_owned());
+            words.push(word.into_owned());
         }
     }
-    words.join(" ")
+    command_line(&words)
 }

@@ -1,5 +1,6 @@
 //! `attn errata` and `attn notation`: what a reader of the five texts wants to look up.
 
+use attn_core::data_file::entries;
 use clap::Args;
 use colored::Colorize;
 
@@ -135,7 +136,8 @@ impl NotationArgs {
         let texts =
             Document::ALL.map(|each| [each.number(), each.title(), each.found()].map(String::from).into());
         let header = ["what", "attn", "option", "in a model's files"];
-        let of_models = Table::new(&header, OF_MODELS.iter().map(|row| row.map(String::from).to_vec()));
+        let names: Vec<[&str; 4]> = entries(include_str!("../../data/model_names.toml"));
+        let of_models = Table::new(&header, names.into_iter().map(|row| row.map(String::from).to_vec()));
         let parts = [
             (letters.into(), notation()),
             ("The texts".into(), Table::new(&["text", "title", "how to find it"], texts)),
@@ -146,30 +148,6 @@ impl NotationArgs {
         })
     }
 }
-
-// The names that today's models use, next to ours.
-
-/// The mark for a name that a model's files do not have.
-const NO_NAME: &str = "–";
-
-/// The meaning; our name; our option; the name in the configuration or the file of a model on the hub.
-const OF_MODELS: &[[&str; 4]] = &[
-    ["biases of the projections", "b_Q, b_K, b_V, b_O", "in a file", "in_proj_bias; q_proj.bias"],
-    ["frequencies", "F", "--rope-base", "rope_theta; inv_freq"],
-    ["frequencies for longer texts", "F_scaled", "--rope-scaling", "rope_scaling, rope_parameters"],
-    ["rotated columns of a head", "2 · width of F", "--rope-width", "partial_rotary_factor · head_dim"],
-    ["rotated queries and keys", "Q_rotated, K_rotated", "--position rope", NO_NAME],
-    ["bias by distance", "B_position", "--position alibi", "alibi"],
-    ["table of biases by distance", "R", "--position-table", "relative_attention_bias.weight"],
-    ["positions added to X", "PE, X_positioned", "--position sinusoidal", NO_NAME],
-    ["normed queries and keys", "Q_normed, K_normed", "--qk-norm", NO_NAME],
-    ["gains of these norms", "g_Q, g_K", "--qk-norm FILE", "q_norm.weight, k_norm.weight"],
-    ["soft-cap of the scores", "S_capped", "--softcap", "attn_logit_softcapping"],
-    ["window", "key > query − W", "--window", "sliding_window"],
-    ["first tokens kept", "key < N", "--keep-first", NO_NAME],
-    ["sinks", "sink", "--sink", "self_attn.sinks"],
-    ["gate of the heads", "W_g, G, O_gated", "--gate", NO_NAME],
-];
 
 // `attn glossary`.
 

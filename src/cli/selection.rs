@@ -83,7 +83,7 @@ pub(super) struct ExplainArgs {
     explain: Vec<String>,
     /// Levels of operands to explain, or all [default: 1]
     #[arg(long, value_name = "N", requires = "explain", conflicts_with = "symbolic", value_parser = depth)]
-    depth: Option<Depth>,
+    pub depth: Option<Depth>,
     /// Show a node, row or cell in symbols, ready to paste
     ///
     /// Without an address it shows the cells of --explain, the nodes of --only, or everything that is shown.
@@ -167,16 +167,6 @@ impl ExplainArgs {
         };
         let explain = self.explain.iter().map(|address| rename(address)).collect::<Result<_>>()?;
         Ok(ExplainArgs { explain, depth: self.depth, symbolic })
-    }
-
-    /// The cells that are named.
-    pub(super) fn cells(&self) -> impl Iterator<Item = &str> {
-        self.addresses().into_iter().map(String::as_str)
-    }
-
-    /// The levels that are explained, if they are chosen.
-    pub(super) fn depth(&self) -> Option<Depth> {
-        self.depth
     }
 
     /// The addresses after `--explain` and `--symbolic`.

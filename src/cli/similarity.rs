@@ -11,7 +11,7 @@ use crate::input::Files;
 use crate::story::Story;
 use crate::{input, story};
 
-use super::options::choice;
+use super::options::named;
 use super::output::one_page;
 use super::program::{Env, Outcome, Program, Streams};
 use super::texts::examples;
@@ -35,19 +35,11 @@ pub(super) struct SimilarityArgs {
 #[derive(Args, Debug)]
 struct VariedArgs {
     /// Tables to show: dot, scaled, cosine, euclidean
-    #[arg(long, value_parser = choice(MEASURES), value_name = "TABLE", value_delimiter = ',')]
+    #[arg(long, value_parser = named::<Measure>("measure"), value_name = "TABLE", value_delimiter = ',')]
     measure: Vec<Measure>,
     #[command(flatten)]
     vectors: WordArgs,
 }
-
-/// `--measure`.
-const MEASURES: [(&str, &str, Measure); 4] = [
-    ("dot", "The dot product", Measure::Dot),
-    ("scaled", "The dot product divided by the root of the width", Measure::Scaled),
-    ("cosine", "The cosine", Measure::Cosine),
-    ("euclidean", "The distance", Measure::Euclidean),
-];
 
 impl SimilarityArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {

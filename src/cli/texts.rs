@@ -5,10 +5,13 @@ use std::sync::LazyLock;
 
 use attn_core::data_file::read;
 
+type Texts = BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>;
+
+/// The texts by their kind and their name.
+static TEXTS: LazyLock<Texts> = LazyLock::new(|| read(include_str!("../../data/help.toml")));
+
 /// The text of a kind that has this name.
 pub(super) fn text(kind: &str, name: &str) -> Option<&'static str> {
-    type Texts = BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>;
-    static TEXTS: LazyLock<Texts> = LazyLock::new(|| read(include_str!("../../data/help.toml")));
     TEXTS.get(kind)?.get(name).copied()
 }
 
@@ -20,4 +23,25 @@ pub(super) fn help_page(name: &str) -> &'static str {
 /// The examples below the help of a command.
 pub(super) fn examples(command: &str) -> &'static str {
     text("examples", command).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_examples_are_those_of_a_command_and_stand_below_its_help() {
+        assert!(TEXTS["examples"].len() > 20);
+        for (name, examples) in &TEXTS["examples"] {
+            let path = name.trim_end_matches(" -h").split(' ');
+            let whole = crate::cli::definitions();
+            let command = path.fold(whole, |above, name| above.find_subcommand(name).expect("a command"));
+            let [short, long] = [command.get_after_help(), command.get_after_long_help()];
+            let is_below = [short, long].into_iter().flatten().any(|text| text.to_string() == *examples);
+            assert!(is_below && examples.starts_with("Examples:\n"), "{name}");
+        }
+        assert!(
+            ["front", "environment", "positions", "lesson"].iter().all(|name| !help_page(name).is_empty())
+        );
+    }
 }

@@ -20,7 +20,7 @@ use super::{Env, Outcome, Streams, output};
 /// Without a text it shows the whole vocabulary. The model's `tokenizer.json` has the rules. Each token is a piece of its vocabulary, and its id is a row of the model's
 /// embedding matrix. Tokens that the rules add to every text are shown, and said to be added.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, override_usage = USAGE, mut_args(of_words))]
+#[command(after_help = super::texts::examples("tokens"), override_usage = USAGE, mut_args(of_words))]
 pub(super) struct TokensArgs {
     /// A model's folder, its tokenizer.json, or `words`
     ///
@@ -47,15 +47,6 @@ pub(super) struct TokensArgs {
 const USAGE: &str = "\
 attn tokens [OPTIONS] <FOLDER> [TEXT]
        attn tokens [OPTIONS] <FOLDER> --ids <IDS>";
-
-const EXAMPLES: &str = "\
-Examples:
-  attn tokens words \"the bat sleeps in the cave\"
-  attn tokens gpt2/ \"The bat lives in the cave\"
-  attn tokens gpt2/ \"unhappiness\" --merges   which letters were joined, in order
-  attn tokens bert/tokenizer.json \"Hello\"    the file alone is enough
-  attn tokens gpt2/ --ids 464,290            the pieces of ids
-  attn tokens words                          all words of the vocabulary";
 
 impl TokensArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {

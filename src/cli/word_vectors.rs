@@ -13,7 +13,7 @@ use crate::matrix::{Labels, Matrix, labels};
 use crate::read::{self, AllowedNumbers};
 use crate::text::{all_of, counted, nearest};
 
-use super::options::first_given;
+use super::options::{first_given, replace_earlier};
 
 /// The approximate length of an invented vector; the built-in words are 4 to 5 long.
 const USUAL_LENGTH: f64 = 4.0;
@@ -44,10 +44,7 @@ pub(super) struct WordVectors {
 impl WordArgs {
     /// Keeps the later definition of each word that is defined twice: `self` was parsed from both option lists.
     pub(super) fn replace_earlier(&mut self, earlier: &WordArgs) {
-        let word = |definition: &String| definition.split_once('=').map(|(word, _)| word.to_string());
-        let later = self.define.split_off(earlier.define.len().min(self.define.len()));
-        self.define.retain(|definition| !later.iter().any(|other| word(other) == word(definition)));
-        self.define.extend(later);
+        replace_earlier(&mut self.define, earlier.define.len());
     }
 
     /// Refuses the options where no words are looked up.
@@ -196,12 +193,8 @@ struct WordVector {
 /// The notes on words whose vectors are built in or invented.
 fn notes_on(names: &[String], found: &BTreeMap<&str, WordVector>) -> Vec<String> {
     let at = |name: &str| found.get(name);
-    let mut in_order: Vec<&str> = Vec::new();
-    for name in names {
-        if !in_order.contains(&name.as_str()) {
-            in_order.push(name);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let in_order: Vec<&str> = names.iter().map(String::as_str).filter(|name| seen.insert(*name)).collect();
     let mut notes: Vec<String> = Vec::new();
     let is_invented = |name: &&str| at(name).is_some_and(|found| found.origin == Origin::Letters);
     let letters: Vec<&str> = in_order.iter().copied().filter(is_invented).collect();

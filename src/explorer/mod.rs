@@ -12,7 +12,8 @@ mod session;
 mod tests;
 mod writing;
 
+pub(crate) use draw::Narrator;
 pub(crate) use keys::Script;
 pub(crate) use plain::{cast, plain};
 pub(crate) use session::{Opened, explore};
-pub(crate) use writing::{COLUMNS, Writer};
+pub(crate) use writing::{COLUMNS, Writer, command_line};

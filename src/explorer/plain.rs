@@ -13,7 +13,7 @@ use crate::render::wrapped_text;
 use crate::terminal::{Asciicast, Key};
 use crate::text::{clip, counted};
 
-use super::draw::{Board, StepsOfStory, draw, sentence_lines};
+use super::draw::{Board, draw, sentence_lines};
 use super::keys::{Action, BINDINGS, Line, Script, action_in, key_of};
 use super::session::{Display, Opened};
 
@@ -223,16 +223,16 @@ impl Opened {
     }
 
     fn spelled(&self, text: &str) -> String {
-        self.screen.charset.spelled(text).into_owned()
+        self.narrator.screen.charset.spelled(text).into_owned()
     }
 
     /// Says where the cursor is, what the number came from, what it feeds, and what the last key did.
     fn tell(&self, out: &mut dyn Write) -> Result<()> {
-        let Opened { state, told, screen, .. } = self;
-        let story = StepsOfStory::of(state, told, *screen);
-        let board = Board { state, story: &story, screen: *screen, said: None };
+        let Opened { state, narrator, .. } = self;
+        let story = narrator.of(state);
+        let board = Board::new(state, &story, None);
         self.say(out, story.sentence(state.cursor().node))?;
-        for line in sentence_lines(&board, screen.width) {
+        for line in sentence_lines(&board, narrator.screen.width) {
             writeln!(out, "{line}")?;
         }
         let graph = state.graph();
@@ -259,7 +259,7 @@ impl Opened {
 
     /// Writes a sentence, if there is one, in lines as wide as the screen.
     fn say(&self, out: &mut dyn Write, text: &str) -> Result<()> {
-        let lines = wrapped_text(&self.spelled(text), self.screen.width);
+        let lines = wrapped_text(&self.spelled(text), self.narrator.screen.width);
         for line in lines.iter().filter(|line| !line.is_empty()) {
             writeln!(out, "{line}")?;
         }
@@ -280,8 +280,8 @@ const BEGIN: &str = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l";
 /// # Errors
 /// If a screen cannot be drawn.
 pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -> Result<String> {
-    let Opened { mut state, told, screen, .. } = opened;
-    let columns = u16::try_from(screen.width).unwrap_or(u16::MAX).clamp(1, MOST_COLUMNS);
+    let Opened { mut state, narrator, .. } = opened;
+    let columns = u16::try_from(narrator.screen.width).unwrap_or(u16::MAX).clamp(1, MOST_COLUMNS);
     // The recording has its colours whatever this process prints to.
     crossterm::style::force_color_output(true);
     let mut display = Display::new(Vec::new(), (columns, rows));
@@ -293,8 +293,8 @@ pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -
         recording.writes(&String::from_utf8_lossy(&std::mem::take(&mut display.out)));
         Ok(())
     };
-    let mut story = StepsOfStory::of(&state, &told, screen);
-    film(&Board { state: &state, story: &story, screen, said: None }, &mut recording)?;
+    let mut story = narrator.of(&state);
+    film(&Board::new(&state, &story, None), &mut recording)?;
     while let Some(line) = script.next() {
         let key = match line {
             Line::Wait(pause) => {
@@ -308,14 +308,14 @@ pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -
                 let before = state.clone();
                 state = update(state, event);
                 if !state.has_version_of(&before) {
-                    story = StepsOfStory::of(&state, &told, screen);
+                    story = narrator.of(&state);
                 }
             }
             Some(Action::Quit | Action::Interrupt) => break,
             // What a key does to a terminal cannot be seen in a recording.
             _ => continue,
         }
-        film(&Board { state: &state, story: &story, screen, said: None }, &mut recording)?;
+        film(&Board::new(&state, &story, None), &mut recording)?;
     }
     Ok(recording.finish())
 }

@@ -1,10 +1,8 @@
 //! Exploring on the terminal of this process.
 
-use std::collections::HashMap;
 use std::io;
 use std::io::{Stdout, Write};
 use std::panic::resume_unwind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -29,12 +27,12 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Computation, Event, Message, Mode, Planned, Progress, State, plan};
 use crate::graph::Watch;
 use crate::memory;
-use crate::render::{Screen, base64, numpy};
+use crate::render::{base64, numpy};
 use crate::terminal::{
     Guard, HUNG_UP, INTERRUPTED, Input, Key, Readiness, Signals, Terminal, inputs, unless_gone, wait,
 };
 
-use super::draw::{Board, Hit, StepsOfStory, draw};
+use super::draw::{Board, Hit, Narrator, StepsOfStory, draw};
 use super::keys::{Action, Begun, Line, Script, action_in};
 use super::writing::Writer;
 
@@ -49,10 +47,8 @@ const LOOK_FOR_RESULT: Duration = Duration::from_millis(10);
 pub(crate) struct Opened {
     /// The state at the start.
     pub state: State,
-    /// The sentences of a demo, by the names of nodes.
-    pub told: HashMap<String, String>,
-    /// The screen.
-    pub screen: Screen,
+    /// Puts states into sentences.
+    pub narrator: Narrator,
     /// Writes states.
     pub writer: Writer,
 }
@@ -73,9 +69,9 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
     let signals = Signals::of_screen().map_err(unusable)?;
     let guard = Guard::new(FullScreen).map_err(unusable)?;
     let display = Display::new(io::stdout(), terminal::size().map_err(unusable)?);
-    let Opened { state, told, screen, writer } = opened;
-    let worker = Worker::new(told, screen);
-    let story = worker.story(&state);
+    let Opened { state, narrator, writer } = opened;
+    let story = narrator.of(&state);
+    let worker = Worker { narrator, running: None, stopping: None };
     let (hits, said, begun_by) = (Vec::new(), None, Begun::default());
     let mut session = Session { state, worker, writer, begun_by, story, hits, said, display, guard, signals };
     let outcome = session.run(script);
@@ -244,7 +240,7 @@ impl Session {
                 let is_other = !state.has_version_of(&self.state);
                 self.state = *state;
                 if is_other {
-                    self.story = self.worker.story(&self.state);
+                    self.story = self.worker.narrator.of(&self.state);
                 }
             }
         }
@@ -316,7 +312,7 @@ impl Session {
     fn draw(&mut self) -> Result<()> {
         let computing = self.worker.said();
         let said = computing.as_deref().or(self.said.as_deref());
-        let board = Board { state: &self.state, story: &self.story, screen: self.worker.screen, said };
+        let board = Board::new(&self.state, &self.story, said);
         let mut hits = Vec::new();
         let draw = |buffer: &mut Buffer| {
             let (found, cursor) = draw(&board, buffer);
@@ -501,9 +497,7 @@ type Computed = (State, StepsOfStory);
 
 /// What computes for a session, one change at a time.
 pub(super) struct Worker {
-    /// The sentences of a demo, by the names of nodes.
-    told: Arc<HashMap<String, String>>,
-    screen: Screen,
+    narrator: Narrator,
     running: Option<Running>,
     /// The thread of a change that was stopped. It ends after its step; until then the next one waits, so that there is only one.
     stopping: Option<JoinHandle<()>>,
@@ -530,22 +524,13 @@ impl Drop for StopsWhenDropped {
 }
 
 impl Worker {
-    pub fn new(told: HashMap<String, String>, screen: Screen) -> Worker {
-        Worker { told: Arc::new(told), screen, running: None, stopping: None }
-    }
-
-    /// The sentences of a state.
-    pub fn story(&self, state: &State) -> StepsOfStory {
-        StepsOfStory::of(state, &self.told, self.screen)
-    }
-
     /// Begins to compute; returns the result if it is there at once.
     ///
     /// # Errors
     /// If the system has no thread for it.
     pub fn begin(&mut self, computation: Computation) -> io::Result<Option<Computed>> {
         let (send, results) = sync_channel(1);
-        let (told, screen) = (Arc::clone(&self.told), self.screen);
+        let narrator = self.narrator.clone();
         let watch = Watch::default();
         let (own, seen, before) = (computation.clone(), watch.clone(), self.stopping.take());
         // The memory of the command belongs to its thread.
@@ -557,7 +542,7 @@ impl Worker {
             }
             let _account = lent.enter();
             let computed = own.run(&seen).map(|state| {
-                let story = StepsOfStory::of(&state, &told, screen);
+                let story = narrator.of(&state);
                 (state, story)
             });
             // Nobody may wait any more.

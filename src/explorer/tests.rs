@@ -1,6 +1,5 @@
 //! Claims about screens, and what they look like in three sizes.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use crate::graph::{Graph, Op, Origin};
 use crate::matrix::{Matrix, Shape};
 use crate::render::{Charset, Screen, Theme};
 
-use super::draw::{Board, StepsOfStory, cut, draw};
+use super::draw::{Board, Narrator, cut, draw};
 use super::keys::BINDINGS;
 
 fn start() -> State {
@@ -31,9 +30,9 @@ fn found(state: State, text: &str) -> State {
 fn drawn(state: &State, width: u16, height: u16, (colour, charset): (bool, Charset)) -> Buffer {
     let theme = Theme::Dark;
     let screen = Screen { width: width.into(), colour, theme, charset };
-    let story = StepsOfStory::of(state, &HashMap::new(), screen);
+    let story = Narrator { told: Arc::default(), screen }.of(state);
     let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width, height });
-    draw(&Board { state, story: &story, screen, said: None }, &mut buffer);
+    draw(&Board::new(state, &story, None), &mut buffer);
     buffer
 }
 

@@ -53,7 +53,7 @@ impl Writer {
         let shown = visible(name);
         match form {
             Form::Command => {
-                let command = line(&(self.printing)(state));
+                let command = command_line(&(self.printing)(state));
                 self.put(&path, format!("{command}\n"))?;
                 Ok(format!("In {shown}: {command}"))
             }
@@ -83,7 +83,7 @@ impl Writer {
         let showing = (self.showing)(state);
         let (code, output) = (self.run)(&showing);
         if code != 0 {
-            return Err(Error::new(format!("{} fails: {}", line(&showing), output.trim())));
+            return Err(Error::new(format!("{} fails: {}", command_line(&showing), output.trim())));
         }
         let graph = state.graph();
         let node = &graph[state.cursor().node];
@@ -93,7 +93,7 @@ impl Writer {
             name = node.name
         );
         let value = state.value().filter(|value| value.is_finite() && self.has_json && is_plain(&address));
-        let command = line(&(self.printing)(state));
+        let command = command_line(&(self.printing)(state));
         if value.is_some() {
             text.push_str(&format!("<!-- run: now = {command} -->\n\n"));
         }
@@ -108,7 +108,7 @@ impl Writer {
             let number = number_alone(value, state.decimals());
             text.push_str(&format!("`{address}` is {number}<!-- = now:{address} -->.\n\n"));
         }
-        text.push_str(&format!("```console\n$ {}\n{output}\n```\n", line(&showing)));
+        text.push_str(&format!("```console\n$ {}\n{output}\n```\n", command_line(&showing)));
         Ok(text)
     }
 }
@@ -119,9 +119,8 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// A command as it is typed.
-fn line(words: &[String]) -> String {
-    let words = words.iter().map(|word| quoted(word).into_owned());
-    std::iter::once("attn".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+pub(crate) fn command_line(words: &[String]) -> String {
+    words.iter().fold("attn".to_string(), |line, word| format!("{line} {}", quoted(word)))
 }
 
 /// The file of the whole computation.

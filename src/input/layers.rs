@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+
 use crate::error::{Error, Result};
 use crate::graph::Role;
 use crate::read::{EntryKind, TOKENS, own};
@@ -265,7 +267,8 @@ fn with_known_names(error: Error) -> Error {
 // The names under which files keep the matrices of an attention layer.
 
 /// The layout of a weight matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Layout {
     /// (in, out): a row of X times the matrix, x W.
     InOut,

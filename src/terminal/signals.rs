@@ -7,8 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-#[cfg(unix)]
-use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 
 use crate::error::Result;
@@ -41,6 +39,17 @@ const ENDING: &[i32] = &[
 #[cfg(not(unix))]
 const ENDING: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
 
+/// The signals that stop a program that has changed the terminal, and that tell it of another size of the screen.
+#[cfg(unix)]
+const OF_SCREEN: [Option<i32>; 2] = [Some(signal_hook::consts::SIGTSTP), Some(signal_hook::consts::SIGWINCH)];
+#[cfg(not(unix))]
+const OF_SCREEN: [Option<i32>; 2] = [None; 2];
+/// The signal that calls a stopped program back.
+#[cfg(unix)]
+const CONTINUES: Option<i32> = Some(signal_hook::consts::SIGCONT);
+#[cfg(not(unix))]
+const CONTINUES: Option<i32> = None;
+
 /// The number of listeners: a lesson opens the explorer, and listens again when that has ended.
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
 
@@ -50,12 +59,38 @@ static BY_DEFAULT: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicB
 #[cfg(unix)]
 static REGISTERED: OnceLock<()> = OnceLock::new();
 
+/// Notes that a signal has come, until it is dropped.
+struct Listener {
+    signal: i32,
+    come: Arc<AtomicBool>,
+    id: SigId,
+}
+
+impl Listener {
+    fn new(signal: i32) -> io::Result<Listener> {
+        let come = Arc::new(AtomicBool::new(false));
+        let id = flag::register(signal, Arc::clone(&come))?;
+        Ok(Listener { signal, come, id })
+    }
+
+    fn has_come(&self) -> bool {
+        self.come.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        low_level::unregister(self.id);
+    }
+}
+
 /// Signals that have come since they were last asked for.
 pub(crate) struct Signals {
-    ending: Vec<(u8, Arc<AtomicBool>)>,
-    stopped: Arc<AtomicBool>,
-    continued: Arc<AtomicBool>,
-    ids: Vec<SigId>,
+    ending: Vec<Listener>,
+    stopped: Option<Listener>,
+    continued: Option<Listener>,
+    /// It ends a wait for keys.
+    _resized: Option<Listener>,
 }
 
 impl Signals {
@@ -64,18 +99,7 @@ impl Signals {
     /// # Errors
     /// If the system refuses.
     pub(crate) fn new() -> io::Result<Signals> {
-        let [stopped, continued] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        let mut signals = Signals { ending: Vec::new(), stopped, continued, ids: Vec::new() };
-        for &signal in ENDING {
-            let come = Arc::new(AtomicBool::new(false));
-            signals.ids.push(flag::register(signal, Arc::clone(&come))?);
-            signals.ending.push((ENDED_BY + signal as u8, come));
-        }
-        LISTENERS.fetch_add(1, Ordering::SeqCst);
-        BY_DEFAULT.store(false, Ordering::SeqCst);
-        #[cfg(unix)]
-        signals.ids.push(flag::register(SIGCONT, Arc::clone(&signals.continued))?);
-        Ok(signals)
+        Signals::listening([None; 2])
     }
 
     /// Listens from now on for a program that has changed the terminal: it gives the terminal back itself before it stops, and a
@@ -84,29 +108,31 @@ impl Signals {
     /// # Errors
     /// If the system refuses.
     pub(crate) fn of_screen() -> io::Result<Signals> {
-        #[cfg_attr(not(unix), allow(unused_mut, reason = "nothing stops it"))]
-        let mut signals = Signals::new()?;
-        #[cfg(unix)]
-        {
-            signals.ids.push(flag::register(SIGTSTP, Arc::clone(&signals.stopped))?);
-            signals.ids.push(flag::register(SIGWINCH, Arc::default())?);
-        }
-        Ok(signals)
+        Signals::listening(OF_SCREEN)
+    }
+
+    fn listening([stops, resizes]: [Option<i32>; 2]) -> io::Result<Signals> {
+        let listen = |signal: Option<i32>| signal.map(Listener::new).transpose();
+        let ending = ENDING.iter().map(|&signal| Listener::new(signal)).collect::<io::Result<_>>()?;
+        let [stopped, continued, _resized] = [listen(stops)?, listen(CONTINUES)?, listen(resizes)?];
+        LISTENERS.fetch_add(1, Ordering::SeqCst);
+        BY_DEFAULT.store(false, Ordering::SeqCst);
+        Ok(Signals { ending, stopped, continued, _resized })
     }
 
     /// Whether the program was asked to stop since this was last asked.
     pub(crate) fn stopped(&self) -> bool {
-        self.stopped.swap(false, Ordering::Relaxed)
+        self.stopped.as_ref().is_some_and(|stopped| stopped.come.swap(false, Ordering::Relaxed))
     }
 
     /// The exit code of a signal that ends the program, if one has come.
     pub(crate) fn ending(&self) -> Option<u8> {
-        self.ending.iter().find(|(_, come)| come.load(Ordering::Relaxed)).map(|(code, _)| *code)
+        self.ending.iter().find(|one| one.has_come()).map(|one| ENDED_BY + one.signal as u8)
     }
 
     /// Whether the program was stopped and called back since this was last asked.
     pub(crate) fn continued(&self) -> bool {
-        self.continued.swap(false, Ordering::Relaxed)
+        self.continued.as_ref().is_some_and(|continued| continued.come.swap(false, Ordering::Relaxed))
     }
 }
 
@@ -115,9 +141,6 @@ impl Drop for Signals {
         if LISTENERS.fetch_sub(1, Ordering::SeqCst) == 1 {
             BY_DEFAULT.store(true, Ordering::SeqCst);
         }
-        for id in self.ids.drain(..) {
-            low_level::unregister(id);
-        }
     }
 }
 
@@ -125,7 +148,7 @@ impl Drop for Signals {
 /// it was.
 #[cfg(unix)]
 pub(crate) struct DeferredSignals {
-    signals: Vec<(i32, Arc<AtomicBool>, SigId)>,
+    signals: Vec<Listener>,
     /// True if no other code handles the signals.
     alone: bool,
 }
@@ -139,18 +162,13 @@ impl DeferredSignals {
                 let _ = flag::register_conditional_default(signal, Arc::clone(&BY_DEFAULT));
             }
         });
-        let listen = |signal: i32| {
-            let come = Arc::new(AtomicBool::new(false));
-            let id = flag::register(signal, Arc::clone(&come)).ok()?;
-            Some((signal, come, id))
-        };
-        let signals = ENDING.iter().copied().filter_map(listen).collect();
+        let signals = ENDING.iter().filter_map(|&signal| Listener::new(signal).ok()).collect();
         DeferredSignals { signals, alone: BY_DEFAULT.swap(false, Ordering::SeqCst) }
     }
 
     /// Returns true if a signal is pending.
     pub(crate) fn is_pending(&self) -> bool {
-        self.signals.iter().any(|(_, come, _)| come.load(Ordering::SeqCst))
+        self.signals.iter().any(Listener::has_come)
     }
 }
 
@@ -158,12 +176,10 @@ impl DeferredSignals {
 impl Drop for DeferredSignals {
     fn drop(&mut self) {
         BY_DEFAULT.store(self.alone, Ordering::SeqCst);
-        for (signal, come, id) in self.signals.drain(..) {
-            low_level::unregister(id);
-            // Other code that handles the signal has received it too.
-            if self.alone && come.load(Ordering::SeqCst) {
-                let _ = low_level::emulate_default_handler(signal);
-            }
+        let come = |one: Listener| one.has_come().then_some(one.signal);
+        // Other code that handles the signal has received it too.
+        for signal in self.signals.drain(..).filter_map(come).filter(|_| self.alone) {
+            let _ = low_level::emulate_default_handler(signal);
         }
     }
 }

@@ -1,23 +1,29 @@
 //! The options of a computation, as a recipe with its inputs.
 
-use clap::{Args, ValueEnum};
+use std::fmt::Display;
+
+use clap::Args;
+use serde_json::json;
 
 use crate::attention::{Mask, MatrixRule};
-use crate::cli::options::{choice, positive};
-use crate::cli::word_vectors::WordArgs;
+use crate::cli::options::{choice, named, positive};
+use crate::cli::word_vectors::{WordArgs, WordVectors};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
-use crate::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score};
-use crate::graph::{BackwardPass, Cells, Given, Graph, Origin, Role, Start, recipes, resolve};
-use crate::input;
-use crate::input::{Files, LayerOptions, Layout, ReadOptions, exists};
-use crate::matrix::Matrix;
+use crate::graph::recipes::{
+    AttendInputs, NormPlace, Output, PositionKind, Positions, QK_NORM_EPSILON, Recipe, Rotary, Scale, Score,
+    text_of,
+};
+use crate::graph::{BackwardPass, Cells, Given, Graph, MAX_CELLS, Origin, Role, Start, recipes, resolve};
+use crate::input::{self, Bundle, Files, LayerOptions, Layout, ReadOptions, exists};
+use crate::matrix::{Labels, Matrix, Shape};
+use crate::memory;
+use crate::random::LegacyStream;
 use crate::read::{self, AllowedNumbers};
-use crate::tensor::Dtype;
+use crate::tensor::{Dtype, Tensor};
 use crate::text::{all_of, clip, counted, quoted};
 
-use super::inputs::{InputLoader, LoadedInputs};
-use super::mechanisms::{MechanismArgs, mechanism_options};
+use super::mechanisms::{MechanismArgs, position_name, scaling_option};
 
 /// The inputs, and the options of attention.
 #[derive(Args, Debug)]
@@ -33,17 +39,17 @@ pub(crate) struct ComputationArgs {
 impl ComputationArgs {
     /// Words that are defined again by later options replace the earlier ones: `self` was parsed from both.
     pub(crate) fn replace_earlier(&mut self, earlier: &ComputationArgs) {
-        self.inputs.replace_earlier(&earlier.inputs);
+        self.inputs.vectors.replace_earlier(&earlier.inputs.vectors);
     }
 
     /// The recipe and the inputs of the options. With `dtype`, --q, --k, --v, --bias and --mask are read in that type of the
     /// fast path.
     pub(crate) fn computation(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Computation> {
         let mut loaded = self.inputs.load(files, dtype, self.options.heads, &self.mechanisms)?;
-        let recipe = self.mechanisms.applied(self.options.recipe(&loaded)?, &loaded)?;
-        MechanismArgs::spread_sink(&mut loaded, recipe.heads)?;
+        let recipe = self.mechanisms.applied(self.options.recipe(&loaded)?, &loaded.inputs)?;
+        MechanismArgs::spread_sink(&mut loaded.inputs, recipe.heads)?;
         loaded.beside_scores(recipe.heads, self.inputs.mask_kind)?;
-        let of_mechanisms = MechanismArgs::notes(&recipe, &loaded);
+        let of_mechanisms = MechanismArgs::notes(&recipe, &loaded.inputs, loaded.unscaled);
         let mut notes = loaded.notes;
         notes.extend(of_mechanisms);
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
@@ -78,8 +84,8 @@ pub(super) struct AttentionArgs {
     /// Align queries and keys at the end or at the start
     ///
     /// It matters if there are more keys than queries: `end` is right with a key/value cache, `start` is what PyTorch does.
-    #[arg(long, value_enum, default_value = "end", value_name = "WHERE", hide_short_help = true)]
-    causal_from: FromArg,
+    #[arg(long, action = clap::ArgAction::Set, value_parser = choice(CAUSAL_FROM), default_value = "end", value_name = "WHERE", hide_short_help = true)]
+    causal_from: bool,
     /// Hide tokens that are N or more positions away
     #[arg(long, value_name = "N")]
     window: Option<usize>,
@@ -87,7 +93,7 @@ pub(super) struct AttentionArgs {
     #[arg(long, value_name = "N", hide_short_help = true)]
     keep_first: Option<usize>,
     /// Compare query and key by dot product or cosine
-    #[arg(long, value_parser = choice(SCORES), default_value = "dot", value_name = "KIND")]
+    #[arg(long, value_parser = named::<Score>("score"), default_value = "dot", value_name = "KIND")]
     score: Score,
     /// Multiply the scores: auto (1/√d_k), none or a number
     #[arg(long, default_value = "auto", value_name = "FACTOR")]
@@ -106,29 +112,22 @@ pub(super) struct AttentionArgs {
     residual: bool,
 }
 
-/// `--causal-from`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FromArg {
-    /// The last query belongs to the last key
-    End,
-    /// The first query belongs to the first key
-    Start,
-}
-
-/// `--score`.
-const SCORES: [(&str, &str, Score); 2] =
-    [("dot", "The dot product", Score::Dot), ("cosine", "The cosine", Score::Cosine)];
+/// `--causal-from`: whether that is the start.
+const CAUSAL_FROM: [(&str, &str, bool); 2] = [
+    ("end", "The last query belongs to the last key", false),
+    ("start", "The first query belongs to the first key", true),
+];
 
 impl AttentionArgs {
     /// The recipe that the options and what was loaded ask for.
     pub(super) fn recipe(&self, loaded: &LoadedInputs) -> Result<Recipe> {
-        if self.causal_from == FromArg::Start && !self.causal && self.window.is_none() {
+        if self.causal_from && !self.causal && self.window.is_none() {
             return Err(Error::new("--causal-from start changes nothing without --causal or --window")
                 .help("add --causal or --window"));
         }
         self.check_stack_beside_matrices(loaded)?;
         let heads = agreed("--heads", self.heads, "Q", loaded.query_heads)?.unwrap_or(1);
-        let kv_heads = agreed("--kv-heads", self.kv_heads, "K and V", loaded.kv_heads)?.unwrap_or(heads);
+        let kv_heads = agreed("--kv-heads", self.kv_heads, "K and V", loaded.kv_heads())?.unwrap_or(heads);
         Ok(Recipe {
             heads,
             kv_heads,
@@ -150,7 +149,7 @@ impl AttentionArgs {
                 causal: self.causal,
                 window: self.window,
                 keep_first: self.keep_first.unwrap_or(0),
-                from_start: self.causal_from == FromArg::Start,
+                from_start: self.causal_from,
                 matrix: loaded.mask_rule,
                 ..Mask::default()
             },
@@ -158,14 +157,12 @@ impl AttentionArgs {
             ..Recipe::default()
         })
     }
-}
 
-impl AttentionArgs {
     /// # Errors
     /// If Q is a stack of heads, and K or V is a matrix that does not have as many side by side; or the other way round.
     fn check_stack_beside_matrices(&self, loaded: &LoadedInputs) -> Result<()> {
         if let (Some(heads @ 2..), None, Some(q), None) =
-            (loaded.kv_heads, loaded.query_heads, &loaded.inputs.q, self.heads)
+            (loaded.kv_heads(), loaded.query_heads, &loaded.inputs.q, self.heads)
         {
             let cols = counted(q.shape().cols, "column");
             return Err(Error::new(format!("K and V have {heads} heads, but Q is one matrix with {cols}"))
@@ -177,7 +174,7 @@ impl AttentionArgs {
         let is_too_narrow = |role: Role| {
             let cols = loaded.inputs.get(role).filter(|_| !loaded.stacks.contains(&role))?.shape().cols;
             let fits = if role == Role::K { cols == q.shape().cols } else { cols % heads == 0 };
-            (!fits && loaded.kv_heads.is_none()).then_some((role.name(), cols))
+            (!fits && loaded.kv_heads().is_none()).then_some((role.name(), cols))
         };
         match [Role::K, Role::V].into_iter().find_map(is_too_narrow) {
             None => Ok(()),
@@ -216,39 +213,42 @@ fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) 
     }
 }
 
+/// The options that give a recipe, each with its value, without those that are the default. Matrices come from a file.
+fn words_of(recipe: &Recipe) -> Vec<String> {
+    let Recipe { heads, kv_heads, temperature, mask, positions, qk_norm, soft_cap, .. } = *recipe;
+    let rotary = if let PositionKind::Rotary(rotary) = positions.kind { rotary } else { Rotary::default() };
+    let is_normed = qk_norm.place != NormPlace::Nowhere;
+    let flag = |is_given: bool| is_given.then(String::new);
+    let given = |is_given: bool, value: &dyn Display| is_given.then(|| value.to_string());
+    let options = [
+        ("--heads", given(heads > 1, &heads)),
+        ("--kv-heads", given(kv_heads != heads, &kv_heads)),
+        ("--score", given(recipe.score == Score::Cosine, &"cosine")),
+        ("--scale", Some(scale_option(recipe.scale)).filter(|scale| scale != "auto")),
+        ("--temperature", given(temperature != 1.0, &temperature)),
+        ("--causal", flag(mask.causal)),
+        ("--window", mask.window.map(|window| window.to_string())),
+        ("--keep-first", given(mask.keep_first > 0, &mask.keep_first)),
+        // Without a rule that counts positions it would change nothing.
+        ("--causal-from", given(mask.from_start && (mask.causal || mask.window.is_some()), &"start")),
+        ("--mask-kind", mask.matrix.map(|rule| text_of(&json!(rule)))),
+        ("--residual", flag(recipe.output.residual)),
+        ("--position", given(positions.kind != PositionKind::None, &position_name(positions.kind))),
+        ("--rope-base", given(rotary.base != Rotary::default().base, &rotary.base)),
+        ("--rope-width", rotary.width.map(|width| width.to_string())),
+        ("--rope-scaling", rotary.scaling.map(|scaling| scaling_option(&scaling))),
+        ("--first-position", given(positions.first > 0, &positions.first)),
+        ("--qk-norm", flag(is_normed)),
+        ("--qk-norm-eps", given(is_normed && qk_norm.epsilon != QK_NORM_EPSILON, &qk_norm.epsilon)),
+        ("--softcap", soft_cap.map(|cap| cap.to_string())),
+    ];
+    let words = options.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?]));
+    words.flatten().filter(|word| !word.is_empty()).collect()
+}
+
 /// The options that give a recipe, without those that are the default.
 pub(crate) fn options_of(recipe: &Recipe) -> String {
-    let mut options: Vec<String> = Vec::new();
-    if recipe.heads > 1 {
-        options.push(format!("--heads {}", recipe.heads));
-    }
-    if recipe.kv_heads != recipe.heads {
-        options.push(format!("--kv-heads {}", recipe.kv_heads));
-    }
-    if recipe.score == Score::Cosine {
-        options.push("--score cosine".into());
-    }
-    if matches!(recipe.scale, Scale::None | Scale::Number(_)) {
-        options.push(format!("--scale {}", scale_option(recipe.scale)));
-    }
-    if recipe.temperature != 1.0 {
-        options.push(format!("--temperature {}", recipe.temperature));
-    }
-    let mask = &recipe.mask;
-    if !mask_options(mask).is_empty() {
-        options.push(mask_options(mask).join(" "));
-    }
-    options.extend(mask.matrix.map(|rule| {
-        let kind = match rule {
-            MatrixRule::Allow => "allow",
-            MatrixRule::Block => "block",
-            MatrixRule::Add => "add",
-        };
-        format!("--mask-kind {kind}")
-    }));
-    options.extend(recipe.output.residual.then(|| "--residual".to_string()));
-    options.extend(mechanism_options(recipe));
-    options.join(" ")
+    words_of(recipe).join(" ")
 }
 
 /// The value of `--scale` for a scale that it can give; any other is the default.
@@ -262,19 +262,12 @@ pub(crate) fn scale_option(scale: Scale) -> String {
 
 /// The words that give the rules of a mask, without its matrix.
 pub(crate) fn mask_options(mask: &Mask) -> Vec<String> {
-    let mut words: Vec<String> = mask.causal.then(|| "--causal".to_string()).into_iter().collect();
-    let mut with_value = |option: &str, value: String| words.extend([option.to_string(), value]);
-    if let Some(window) = mask.window {
-        with_value("--window", window.to_string());
-    }
-    if mask.keep_first > 0 {
-        with_value("--keep-first", mask.keep_first.to_string());
-    }
-    // Without a rule that counts positions it would change nothing.
-    if mask.from_start && (mask.causal || mask.window.is_some()) {
-        with_value("--causal-from", "start".to_string());
-    }
-    words
+    words_of(&Recipe { mask: Mask { matrix: None, ..*mask }, ..Recipe::default() })
+}
+
+/// The words that give a kind of positions.
+pub(crate) fn position_options(kind: PositionKind) -> Vec<String> {
+    words_of(&Recipe { positions: Positions { kind, ..Positions::default() }, ..Recipe::default() })
 }
 
 // From the options of `attn attend` to the matrices of the pipeline.
@@ -332,7 +325,7 @@ pub(super) struct InputArgs {
     /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
     ///
     /// PyTorch's Linear stores out-in. By default the names in the file decide, or else it is in-out.
-    #[arg(long, value_parser = choice(LAYOUTS), value_name = "WAY", hide_short_help = true)]
+    #[arg(long, value_parser = named::<Layout>("layout"), value_name = "WAY", hide_short_help = true)]
     layout: Option<Layout>,
     /// Which layer of a model's file
     #[arg(long, hide_short_help = true, value_name = "LAYER", requires = "file")]
@@ -343,7 +336,7 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE")]
     mask: Option<String>,
     /// What a 1 in the mask means: allow, block or add
-    #[arg(long, value_parser = choice(MASK_KINDS), value_name = "KIND")]
+    #[arg(long, value_parser = named::<MatrixRule>("mask-kind"), value_name = "KIND")]
     mask_kind: Option<MatrixRule>,
     /// A matrix added to the scores, or one per head
     #[arg(long, value_name = "FILE")]
@@ -355,25 +348,7 @@ pub(super) struct InputArgs {
     tokens: Option<String>,
 }
 
-/// `--layout`.
-const LAYOUTS: [(&str, &str, Layout); 2] = [
-    ("in-out", "One row for each input feature: x·W", Layout::InOut),
-    ("out-in", "One row for each output feature: x·Wᵀ", Layout::OutIn),
-];
-
-/// `--mask-kind`.
-const MASK_KINDS: [(&str, &str, MatrixRule); 3] = [
-    ("allow", "1 may attend, 0 is hidden", MatrixRule::Allow),
-    ("block", "1 is hidden, 0 may attend", MatrixRule::Block),
-    ("add", "Added to the scores", MatrixRule::Add),
-];
-
 impl InputArgs {
-    /// Keeps the later definition of each word that is defined twice: `self` was parsed from both option lists.
-    pub(super) fn replace_earlier(&mut self, earlier: &InputArgs) {
-        self.vectors.replace_earlier(&earlier.vectors);
-    }
-
     /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given. `heads` is
     /// what `--heads` says.
     pub(super) fn load(
@@ -384,7 +359,7 @@ impl InputArgs {
         mechanisms: &MechanismArgs,
     ) -> Result<LoadedInputs> {
         let (layout, mask_kind) = (self.layout, self.mask_kind);
-        let mut loader = InputLoader::with_layout(layout);
+        let mut loader = LoadedInputs { layout, ..LoadedInputs::default() };
         let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
         let want = ReadOptions { dtype, mask_as_truth };
         if let Some(file) = &self.file {
@@ -400,7 +375,7 @@ impl InputArgs {
             (words, Some(random)) => {
                 let is_given = self.file.is_some() || self.q.is_some() || self.k.is_some();
                 loader.random(random, self.seed, dtype.is_none() && !is_given)?;
-                loader.tokens = words.as_deref().map(crate::input::sentence).transpose()?;
+                loader.tokens = words.as_deref().map(input::sentence).transpose()?;
             }
             (None, None) => {}
         }
@@ -433,7 +408,8 @@ impl InputArgs {
             return Err(Error::new("--layout needs a weight matrix")
                 .help("give weights with --wq, --wk, --wv or --wo"));
         }
-        loader.finished(mask_kind)
+        loader.finish(mask_kind)?;
+        Ok(loader)
     }
 }
 
@@ -454,6 +430,299 @@ fn refuse_word(file: &str, words: Option<&str>) -> Result<()> {
     Err(Error::new("no such file").in_source(shown).help(help))
 }
 
+// The inputs while they are read: heads side by side, weights in one layout, the meaning of masks.
+
+/// The inputs of a computation, and what is known of them.
+#[derive(Default)]
+pub(super) struct LoadedInputs {
+    /// The matrices.
+    pub inputs: AttendInputs,
+    /// The layout in which weights are read; without one, that which their names imply.
+    pub layout: Option<Layout>,
+    /// The names of the tokens.
+    pub tokens: Option<Vec<String>>,
+    /// The number of heads if Q was a stack.
+    pub query_heads: Option<usize>,
+    /// The number of heads if K was a stack.
+    pub key_heads: Option<usize>,
+    /// The number of heads if V was a stack.
+    pub value_heads: Option<usize>,
+    /// Of Q, K and V those that are stacks of several matrices, which the names in a file do not number.
+    pub stacks: Vec<Role>,
+    /// True if the names in a file are those of a model whose scores are not divided by √d.
+    pub unscaled: bool,
+    /// The meaning of the numbers in the mask.
+    pub mask_rule: Option<MatrixRule>,
+    /// Notes on how the inputs were read.
+    pub notes: Vec<String>,
+    /// The notes on words.
+    pub of_words: Vec<String>,
+}
+
+impl LoadedInputs {
+    /// The number of heads if K or V was a stack.
+    fn kv_heads(&self) -> Option<usize> {
+        self.key_heads.or(self.value_heads)
+    }
+
+    fn bundle(&mut self, bundle: Bundle, file: &str) -> Result<()> {
+        self.notes.extend(bundle.notes);
+        self.unscaled = bundle.unscaled;
+        self.tokens = bundle.tokens;
+        for (role, entry) in bundle.entries {
+            let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
+            self.take(role, entry.tensor, entry.layout, origin)?;
+            self.stacks.retain(|stack| *stack != role || entry.heads.is_none());
+            match role {
+                Role::WQ => self.query_heads = entry.heads,
+                Role::WK => self.key_heads = entry.heads,
+                Role::WV => self.value_heads = entry.heads,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn words(&mut self, text: &str, vectors: &WordArgs, files: &mut Files<'_>) -> Result<()> {
+        let words = input::sentence(text)?;
+        if words.is_empty() {
+            return Err(Error::new("there is no word in --words").help("--words \"bat cave racket\""));
+        }
+        let WordVectors { matrix, origin, notes } = vectors.vectors(&words, files)?;
+        self.tokens = Some(words);
+        self.inputs.x = Some(Given::new(matrix, origin));
+        self.of_words.clone_from(&notes);
+        self.notes.extend(notes);
+        Ok(())
+    }
+
+    /// Draws the tokens and the weights; `has_pairs` says whether the scores and the attention weights of these tokens are
+    /// recorded too.
+    fn random(&mut self, shape: &str, seed: u32, has_pairs: bool) -> Result<()> {
+        let wrong = || {
+            Error::new(format!("`--random {shape}` is not a shape"))
+                .help("write --random 4,5 for four tokens of width five; both are at most 4096")
+        };
+        let (tokens, width) = shape.split_once(',').ok_or_else(wrong)?;
+        let count = |text: &str| {
+            text.trim().parse::<usize>().ok().filter(|n| (1..=4096).contains(n)).ok_or_else(wrong)
+        };
+        let (tokens, width) = (count(tokens)?, count(width)?);
+        let cells = tokens * width + 3 * width * width;
+        let of_roles = cells + 3 * tokens * width;
+        let of_pairs = of_roles + 2 * tokens * tokens;
+        let with =
+            |made: &str, all: usize| format!("draws {cells} numbers, and with {made} they are {all} numbers");
+        let refused = if cells > MAX_CELLS {
+            Some((format!("would draw {cells} numbers"), ""))
+        } else if of_roles > MAX_CELLS {
+            Some((with("Q, K and V", of_roles), ""))
+        } else if has_pairs && of_pairs > MAX_CELLS {
+            Some((with("Q, K, V, S and A", of_pairs), ", or use --fast, which does not store S and A"))
+        } else {
+            None
+        };
+        if let Some((numbers, or)) = refused {
+            return Err(Error::new(format!(
+                "--random {shape} {numbers}, more than the limit of {MAX_CELLS}"
+            ))
+            .help(format!("give fewer tokens or a smaller width{or}")));
+        }
+        // Each is drawn, and recorded.
+        memory::hold(memory::bytes_of::<f64>(2 * cells))?.keep();
+        let mut stream = LegacyStream::seeded(seed);
+        let mut draw =
+            |rows| Some(Given::new(stream.standard_normal_matrix(rows, width), Origin::Drawn(seed)));
+        self.inputs.x = draw(tokens);
+        self.inputs.w_q = draw(width);
+        self.inputs.w_k = draw(width);
+        self.inputs.w_v = draw(width);
+        Ok(())
+    }
+
+    /// Stores the matrix of a role, transposed if its layout asks for it.
+    ///
+    /// # Errors
+    /// If numbers in a file cannot be read.
+    fn take(&mut self, role: Role, tensor: Tensor, layout: Option<Layout>, origin: Origin) -> Result<()> {
+        if tensor.is_inexact() && tensor.dtype() == Dtype::F64 {
+            self.notes.push(rounded_integers(role.name()));
+        }
+        if role.has_heads() {
+            self.stacked(role, tensor.is_stack().then(|| tensor.head_count()));
+            self.stacks.retain(|stack| *stack != role);
+            self.stacks.extend((tensor.is_stack() && tensor.head_count() > 1).then_some(role));
+        }
+        let turns = layout.or(self.layout) == Some(Layout::OutIn) && role.is_weights();
+        let tensor: Tensor = if turns { tensor.into_matrix()?.transposed().into() } else { tensor };
+        self.inputs.set(role, Given::new(tensor, origin));
+        Ok(())
+    }
+
+    /// Stores the number of heads of a stacked array.
+    fn stacked(&mut self, role: Role, heads: Option<usize>) {
+        match role {
+            Role::Q => self.query_heads = heads,
+            Role::K => self.key_heads = heads,
+            _ => self.value_heads = heads,
+        }
+    }
+
+    /// Checks all inputs together, once they are there.
+    ///
+    /// # Errors
+    /// If they do not fit each other, or have no meaning.
+    fn finish(&mut self, mask_kind: Option<MatrixRule>) -> Result<()> {
+        if let Some(Given { tensor, origin }) = &self.inputs.bias
+            && tensor.cells().any(is_infinity)
+        {
+            return Err(Error::new("`inf` in a bias")
+                .in_source(place_of(origin, "the bias"))
+                .help("write -inf to hide a key; with inf no other score would count"));
+        }
+        self.which_wins();
+        if let (Some(keys), Some(values)) = (self.key_heads, self.value_heads)
+            && keys != values
+        {
+            return Err(Error::new(format!("K has {} and V has {values}", counted(keys, "head")))
+                .help("give keys and values the same number of heads"));
+        }
+        self.mask_rule = self.inputs.mask.as_ref().map(|mask| mask_rule(mask, mask_kind)).transpose()?;
+        if self.mask_rule.is_none() && mask_kind.is_some() {
+            return Err(Error::new("--mask-kind needs a mask").help("give the mask with --mask FILE"));
+        }
+        self.inputs.tokens = self.tokens.take().map(|tokens| tokens.into_iter().collect());
+        check_tokens(&self.inputs)
+    }
+
+    /// Says which of the given matrices are not used because Q, K or V is given itself.
+    fn which_wins(&mut self) {
+        let inputs = &self.inputs;
+        let given = [
+            ("Q", inputs.q.is_some(), &inputs.w_q),
+            ("K", inputs.k.is_some(), &inputs.w_k),
+            ("V", inputs.v.is_some(), &inputs.w_v),
+        ];
+        let taken: Vec<_> = given.iter().filter(|(_, role, _)| *role).collect();
+        if inputs.x.is_none() && taken.iter().all(|(_, _, weights)| weights.is_none()) {
+            return;
+        }
+        for (name, _, weights) in taken {
+            let unused = if weights.is_some() {
+                format!("W_{name} is not used")
+            } else {
+                "X is not used to compute it".into()
+            };
+            self.notes.push(format!("{name} is taken as given; {unused}."));
+        }
+    }
+
+    /// Bias and mask with a row for each query, and those of several heads side by side; says how each was read. What has another
+    /// shape is left to the pipeline, which refuses it.
+    ///
+    /// # Errors
+    /// If there is no room for a copy.
+    fn beside_scores(&mut self, heads: usize, kind: Option<MatrixRule>) -> Result<()> {
+        let AttendInputs { x, q, k, bias, mask, .. } = &mut self.inputs;
+        let rows = |own: &Option<Given>| own.as_ref().or(x.as_ref()).map(|given| given.shape().rows);
+        let (Some(queries), Some(keys)) = (rows(q), rows(k)) else { return Ok(()) };
+        for (what, given) in [("bias", bias), ("mask", mask)] {
+            let Some(Given { tensor, .. }) = given else { continue };
+            let (Shape { rows, cols }, stacked) = (tensor.shape(), tensor.head_count());
+            let is_below = heads > 1 && (rows, cols, stacked) == (heads.saturating_mul(queries), keys, 1);
+            let is_own =
+                is_below || heads > 1 && cols == heads.saturating_mul(keys) && [1, heads].contains(&stacked);
+            let is_one_row = queries > 1 && rows == 1 && (is_own || cols == keys);
+            if !is_own && !is_one_row {
+                continue;
+            }
+            let (one, holds) = match is_one_row {
+                true => ("row", ", which holds for every query"),
+                false => ("matrix", ""),
+            };
+            let place = match stacked {
+                1 if is_below => ", one below the other",
+                1 => ", side by side",
+                _ => "",
+            };
+            let (has, of_pytorch) = match is_own {
+                true => (format!("a {one} for each of {heads} heads{place}"), "MultiheadAttention"),
+                false => (format!("one {one}"), "key_padding_mask"),
+            };
+            let means = match tensor.dtype() == Dtype::Bool && kind.is_none() {
+                true => format!(
+                    " True is a key that may be seen; PyTorch's {of_pytorch} has it the other way round: --mask-kind block."
+                ),
+                false => String::new(),
+            };
+            self.notes.push(format!("The {what} has {has}{holds}.{means}"));
+            if is_below {
+                *tensor = tensor.clone().of_heads_below(heads)?;
+            }
+            if is_one_row {
+                *tensor = tensor.clone().in_every_row(queries)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The note on a matrix of integers beyond 2⁵³.
+fn rounded_integers(name: &str) -> String {
+    format!("{name} has integers beyond 2⁵³; each is rounded to the nearest 64-bit float.")
+}
+
+/// Checks that there is one name for each token.
+fn check_tokens(inputs: &AttendInputs) -> Result<()> {
+    let Some(tokens): Option<&Labels> = inputs.tokens.as_ref() else { return Ok(()) };
+    let rows = |role| inputs.get(role).map(|given| (role.name(), given.shape().rows));
+    match [Role::X, Role::Q, Role::K].into_iter().find_map(rows) {
+        Some((name, rows)) if rows != tokens.len() => {
+            let help = format!("give {}: {name} has {}", counted(rows, "name"), counted(rows, "row"));
+            let names = counted(tokens.len(), "name");
+            let verb = if tokens.len() == 1 { "is" } else { "are" };
+            Err(Error::new(format!("there {verb} {names} for {}", counted(rows, "token"))).help(help))
+        }
+        _ => Ok(()),
+    }
+}
+
+// The meaning of the numbers of a mask.
+
+fn is_infinity(x: f64) -> bool {
+    x == f64::INFINITY
+}
+
+/// The source of a matrix for an error, or `name`.
+fn place_of(origin: &Origin, name: &str) -> String {
+    match origin {
+        Origin::User(source) => source.clone(),
+        _ => name.to_string(),
+    }
+}
+
+/// The meaning of a mask's numbers: `kind`, or else booleans allow and numbers are added. A mask of only 0 and 1 needs `kind`,
+/// because the wrong meaning would silently hide nothing.
+fn mask_rule(Given { tensor, origin }: &Given, kind: Option<MatrixRule>) -> Result<MatrixRule> {
+    let is_boolean = tensor.dtype() == Dtype::Bool;
+    let (what, help) = match kind {
+        _ if !is_boolean && tensor.cells().any(is_infinity) => {
+            ("`inf` in a mask", "write -inf to hide a key; with inf no other score would count")
+        }
+        Some(MatrixRule::Add) if is_boolean => {
+            ("true and false cannot be added to scores", "give --mask-kind allow or --mask-kind block")
+        }
+        Some(kind) => return Ok(kind),
+        None if is_boolean => return Ok(MatrixRule::Allow),
+        None if tensor.cells().all(|x| x == 0.0 || x == 1.0) => (
+            "a mask with only 0 and 1 can mean three things",
+            "give --mask-kind allow (1 may attend), block (1 may not), add (added to the scores)",
+        ),
+        None => return Ok(MatrixRule::Add),
+    };
+    Err(Error::new(what).in_source(place_of(origin, "the mask")).help(help))
+}
+
 // `--gradient`, `--loss` and `--targets`: the start of the backward pass.
 
 /// The backward pass after the forward one.
@@ -466,29 +735,23 @@ pub(crate) struct GradientArgs {
     /// Gradients back from a loss of O: cross-entropy
     #[arg(
         long,
-        value_enum,
+        value_parser = ["cross-entropy"],
         value_name = "LOSS",
         hide_short_help = true,
         hide_possible_values = true,
         requires = "targets"
     )]
-    loss: Option<LossArg>,
+    loss: Option<String>,
     /// The right column of O per row, - for none: x,2,-
     #[arg(long, value_name = "A,B,…", hide_short_help = true, requires = "loss", allow_hyphen_values = true)]
     targets: Option<String>,
-}
-
-/// `--loss`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LossArg {
-    CrossEntropy,
 }
 
 impl GradientArgs {
     /// The option that asks for a backward pass, if there is one.
     pub(super) fn option(&self) -> Option<&'static str> {
         let of_gradient = self.gradient.as_ref().map(|_| "--gradient");
-        of_gradient.or_else(|| self.loss.map(|_| "--loss"))
+        of_gradient.or_else(|| self.loss.as_ref().map(|_| "--loss"))
     }
 
     /// The backward pass over the graph of a pipeline, if one is asked for.

@@ -1,22 +1,24 @@
 //! The options of today's models: positions, the norm of queries and keys, the soft-cap, sinks and gates.
 
-use clap::{Args, ValueEnum};
+use std::mem::discriminant;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
 
 use crate::attention::{Pairing, RopeScaling, Yarn};
-use crate::cli::options::positive;
+use crate::cli::options::{choice, positive};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::recipes::{
-    NormPlace, PositionKind, Positions, QK_NORM_EPSILON, QkNorm, Recipe, Rotary, Scale,
+    AttendInputs, NormPlace, PositionKind, Positions, QkNorm, Recipe, Rotary, Scale,
 };
 use crate::graph::{Given, Origin, Role};
 use crate::input::{Files, ReadOptions};
+use crate::json_number;
 use crate::matrix::Matrix;
 use crate::read;
 use crate::tensor::Tensor;
 use crate::text::{counted, nearest};
-
-use super::inputs::LoadedInputs;
 
 /// The distance from which on all keys are in T5's last bucket.
 const FURTHEST: usize = 128;
@@ -29,8 +31,8 @@ pub(crate) const MECHANISMS: &str = "Positions, norms, sinks and gates";
 #[command(next_help_heading = MECHANISMS)]
 pub(super) struct MechanismArgs {
     /// Positions: rope, alibi, sinusoidal, t5, …
-    #[arg(long, value_enum, value_name = "KIND", help_heading = "Attention")]
-    position: Option<PositionArg>,
+    #[arg(long, value_parser = choice(position_kinds()), value_name = "KIND", help_heading = "Attention")]
+    position: Option<PositionKind>,
     /// Base of the rotations [default: 10000]
     ///
     /// A larger base makes slower rotations: Llama 3 has 500000.
@@ -81,20 +83,33 @@ pub(super) struct MechanismArgs {
 }
 
 /// `--position`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PositionArg {
-    /// Rotate queries and keys, columns p and p + d/2 together
-    Rope,
-    /// Rotate queries and keys, neighbouring columns together
-    RopeInterleaved,
-    /// Subtract the distance times a slope from the scores
-    Alibi,
-    /// Add vectors of sines and cosines to X
-    Sinusoidal,
-    /// Add a bias for each bucket of distances to the scores
-    T5,
-    /// No positions
-    None,
+fn position_kinds() -> [(&'static str, &'static str, PositionKind); 6] {
+    let rotary = |pairing| PositionKind::Rotary(Rotary { pairing, ..Rotary::default() });
+    [
+        ("rope", "Rotate queries and keys, columns p and p + d/2 together", rotary(Pairing::Halves)),
+        (
+            "rope-interleaved",
+            "Rotate queries and keys, neighbouring columns together",
+            rotary(Pairing::Neighbours),
+        ),
+        ("alibi", "Subtract the distance times a slope from the scores", PositionKind::Alibi { heads: None }),
+        ("sinusoidal", "Add vectors of sines and cosines to X", PositionKind::Sinusoidal),
+        (
+            "t5",
+            "Add a bias for each bucket of distances to the scores",
+            PositionKind::Buckets { furthest: FURTHEST },
+        ),
+        ("none", "No positions", PositionKind::None),
+    ]
+}
+
+/// The value of `--position` for a kind, whatever numbers it has.
+pub(super) fn position_name(kind: PositionKind) -> &'static str {
+    let is_it = |other: PositionKind| match (kind, other) {
+        (PositionKind::Rotary(own), PositionKind::Rotary(other)) => own.pairing == other.pairing,
+        _ => discriminant(&kind) == discriminant(&other),
+    };
+    position_kinds().into_iter().find(|(.., other)| is_it(*other)).map_or("none", |(name, ..)| name)
 }
 
 impl MechanismArgs {
@@ -125,8 +140,8 @@ impl MechanismArgs {
     }
 
     /// The recipe with positions, norm and soft-cap.
-    pub(super) fn applied(&self, recipe: Recipe, loaded: &LoadedInputs) -> Result<Recipe> {
-        let given = |role| loaded.inputs.get(role).is_some();
+    pub(super) fn applied(&self, recipe: Recipe, inputs: &AttendInputs) -> Result<Recipe> {
+        let given = |role| inputs.get(role).is_some();
         let has_gains = given(Role::QueryGain) || given(Role::KeyGain);
         Ok(Recipe {
             positions: self.positions(given(Role::PositionTable))?,
@@ -136,9 +151,10 @@ impl MechanismArgs {
         })
     }
 
-    /// Notes on given matrices that nothing reads, and on what the positions leave to the reader.
-    pub(super) fn notes(recipe: &Recipe, loaded: &LoadedInputs) -> Vec<String> {
-        let given = |role| loaded.inputs.get(role).is_some();
+    /// Notes on given matrices that nothing reads, and on what the positions leave to the reader. `unscaled` says that the names in
+    /// a file are those of a model whose scores are not divided by √d.
+    pub(super) fn notes(recipe: &Recipe, inputs: &AttendInputs, unscaled: bool) -> Vec<String> {
+        let given = |role| inputs.get(role).is_some();
         let is_t5 = matches!(recipe.positions.kind, PositionKind::Buckets { .. });
         let is_long = matches!(
             recipe.positions.kind,
@@ -151,7 +167,7 @@ impl MechanismArgs {
         if given(Role::Divisors) && !is_long {
             notes.push("F_divisors is not used; --rope-scaling longrope:… reads it.".to_string());
         }
-        if (is_t5 || loaded.unscaled) && recipe.scale == Scale::Auto {
+        if (is_t5 || unscaled) && recipe.scale == Scale::Auto {
             notes.push("T5 itself does not scale its scores; --scale none leaves 1/√d_k out.".to_string());
         }
         notes
@@ -174,18 +190,16 @@ impl MechanismArgs {
     }
 
     /// Heads that all share the number of `--sink`.
-    pub(super) fn spread_sink(inputs: &mut LoadedInputs, heads: usize) -> Result<()> {
-        let Some(sink) = inputs.inputs.get(Role::Sink) else { return Ok(()) };
+    pub(super) fn spread_sink(inputs: &mut AttendInputs, heads: usize) -> Result<()> {
+        let Some(sink) = inputs.get(Role::Sink) else { return Ok(()) };
         let shape = sink.shape();
-        let is_single = (shape.rows, shape.cols) == (1, 1) && heads > 1;
         let is_column = shape.cols == 1 && shape.rows > 1;
-        if is_single || is_column {
+        if is_column || (shape.rows, shape.cols) == (1, 1) && heads > 1 {
             let Given { tensor, origin } = sink.clone();
             let numbers = tensor.into_matrix()?;
-            let row = Matrix::from_fn(1, if is_single { heads } else { shape.rows }, |_, j| {
-                numbers[(if is_single { 0 } else { j }, 0)]
-            });
-            inputs.inputs.set(Role::Sink, Given::new(row, origin));
+            let count = if is_column { shape.rows } else { heads };
+            let row = Matrix::from_fn(1, count, |_, j| numbers[(if is_column { j } else { 0 }, 0)]);
+            inputs.set(Role::Sink, Given::new(row, origin));
         }
         Ok(())
     }
@@ -193,30 +207,21 @@ impl MechanismArgs {
     fn positions(&self, has_table: bool) -> Result<Positions> {
         let first = self.first_position.unwrap_or(0) as usize;
         let kind = match self.position {
-            Some(PositionArg::Rope | PositionArg::RopeInterleaved) => PositionKind::Rotary(self.rotary()?),
-            Some(PositionArg::Alibi) => PositionKind::Alibi { heads: None },
-            Some(PositionArg::Sinusoidal) => PositionKind::Sinusoidal,
-            Some(PositionArg::T5) if !has_table => {
+            Some(PositionKind::Rotary(usual)) => PositionKind::Rotary(self.rotary(usual)?),
+            Some(PositionKind::Buckets { .. }) if !has_table => {
                 return Err(Error::new("--position t5 needs a table of biases")
                     .help("give --position-table FILE: a row for each bucket, a column for each head"));
             }
-            Some(PositionArg::T5) => PositionKind::Buckets { furthest: FURTHEST },
-            Some(PositionArg::None) => return Ok(Positions::default()),
-            None => PositionKind::None,
+            Some(PositionKind::None) => return Ok(Positions::default()),
+            kind => kind.unwrap_or_default(),
         };
         self.check_unused(kind)?;
         Ok(Positions { kind, first, ..Positions::default() })
     }
 
-    fn rotary(&self) -> Result<Rotary> {
-        let usual = Rotary::default();
-        let is_interleaved = self.position == Some(PositionArg::RopeInterleaved);
+    fn rotary(&self, usual: Rotary) -> Result<Rotary> {
         Ok(Rotary {
-            pairing: if is_interleaved { Pairing::Neighbours } else { Pairing::Halves },
-            base: match &self.rope_base {
-                Some(base) => above_one(base)?,
-                None => usual.base,
-            },
+            base: self.rope_base.as_deref().map_or(Ok(usual.base), above_one)?,
             width: self.rope_width,
             scaling: self.rope_scaling.as_ref().map(|scaling| scaling.scaling),
             ..usual
@@ -244,10 +249,7 @@ impl MechanismArgs {
         let unused = needs.into_iter().find(|(_, is_given, is_read, _)| *is_given && !is_read);
         let Some((option, _, _, wanted)) = unused else { return Ok(()) };
         let here = match self.position {
-            Some(position) => {
-                let name = position.to_possible_value().map(|value| value.get_name().to_string());
-                format!("with --position {}", name.unwrap_or_default())
-            }
+            Some(position) => format!("with --position {}", position_name(position)),
             None => "without --position".to_string(),
         };
         Err(Error::new(format!("{option} changes nothing {here}"))
@@ -290,15 +292,13 @@ fn sinks(source: &str, files: &mut Files<'_>) -> Result<Tensor> {
         Some(number) => Matrix::filled(1, 1, number).into(),
         None => files.read(source, Role::Sink, ReadOptions::default())?,
     };
-    if tensor.cells().any(f64::is_nan) {
-        return Err(Error::new("a sink is NaN")
-            .in_source(visible(source))
-            .help("give a number, or -inf for no sink"));
-    }
-    if tensor.cells().any(|x| x == f64::INFINITY) {
-        return Err(Error::new("`inf` in a sink")
-            .in_source(visible(source))
-            .help("give a number, or -inf for no sink; with inf no key would have any weight"));
+    let what = tensor.cells().find_map(|x| match x {
+        f64::INFINITY => Some(("`inf` in a sink", "; with inf no key would have any weight")),
+        x => x.is_nan().then_some(("a sink is NaN", "")),
+    });
+    if let Some((what, why)) = what {
+        let error = Error::new(what).in_source(visible(source));
+        return Err(error.help(format!("give a number, or -inf for no sink{why}")));
     }
     Ok(tensor)
 }
@@ -312,14 +312,32 @@ pub(super) struct RopeScalingArg {
     divisors: Option<String>,
 }
 
-/// The parameters of each kind: those that it needs, and those that have a default.
-const KINDS: [(&str, &[&str], &[&str]); 5] = [
-    ("linear", &["factor"], &[]),
-    ("dynamic", &["factor", "original"], &[]),
-    ("llama3", &["factor", "low", "high", "original"], &[]),
-    ("yarn", &["factor", "original"], &["fast", "slow", "truncate", "attention", "mscale", "mscale-all"]),
-    ("longrope", &["factor", "original"], &["divisors"]),
+/// Each kind, with usual values of the parameters that it needs, and the names of those that it can have.
+const KINDS: [(&str, &str, &[&str]); 5] = [
+    ("linear", "factor=4", &[]),
+    ("dynamic", "factor=4,original=4096", &[]),
+    ("llama3", "factor=8,low=1,high=4,original=8192", &[]),
+    ("yarn", "factor=4,original=4096", &["fast", "slow", "truncate", "attention", "mscale", "mscale-all"]),
+    ("longrope", "factor=4,original=4096", &["divisors"]),
 ];
+
+/// The names of the parameters that a kind needs, as its usual values have them.
+fn names_in(usual: &str) -> Vec<&str> {
+    usual.split(',').filter_map(|pair| Some(pair.split_once('=')?.0)).collect()
+}
+
+/// The fields of a scaling in serde's form that no parameter has to give.
+fn unless_given(kind: &str) -> Map<String, Value> {
+    let fields = match kind {
+        "dynamic" => json!({ "length": 0 }),
+        "yarn" => {
+            json!({ "base": 10_000.0, "fast": 32.0, "slow": 1.0, "truncate": true, "attention": null })
+        }
+        "longrope" => json!({ "attention": null }),
+        _ => json!({}),
+    };
+    fields.as_object().cloned().unwrap_or_default()
+}
 
 /// The names of the parameters in a model's configuration.
 const CONFIG_NAMES: [(&str, &str); 10] = [
@@ -339,207 +357,81 @@ impl RopeScalingArg {
     /// Reads `yarn:factor=4,original=4096`.
     pub fn parse(text: &str) -> std::result::Result<RopeScalingArg, String> {
         let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
-        let Some((kind, needed, optional)) = KINDS.into_iter().find(|(name, ..)| *name == kind.trim()) else {
+        let Some((kind, usual, optional)) = KINDS.into_iter().find(|(name, ..)| *name == kind.trim()) else {
             let names = KINDS.map(|(name, ..)| name);
             return Err(match nearest(kind, names) {
                 Some(near) => format!("there is no scaling `{}`; did you mean {near}?", visible(kind)),
                 None => format!("there is no scaling `{}`; there are {}", visible(kind), names.join(", ")),
             });
         };
-        let parameters = Parameters::parse(kind, rest, &[needed, optional].concat())?;
-        let missing: Vec<&str> =
-            needed.iter().copied().filter(|name| parameters.text(name).is_none()).collect();
-        if !missing.is_empty() {
-            let example: Vec<String> =
-                needed.iter().map(|name| format!("{name}={}", example(kind, name))).collect();
-            return Err(format!(
-                "{kind} needs {}: write {kind}:{}",
-                missing.join(" and "),
-                example.join(",")
-            ));
-        }
-        let scaling = parameters.scaling(kind)?;
-        scaling.check().map_err(|error| error.to_string())?;
-        Ok(RopeScalingArg { scaling, divisors: parameters.text("divisors").map(str::to_string) })
-    }
-}
-
-/// A usual value of a parameter.
-fn example(kind: &str, name: &str) -> &'static str {
-    match (kind, name) {
-        (_, "low") => "1",
-        (_, "high") => "4",
-        (_, "divisors") => "FILE",
-        ("llama3", "original") => "8192",
-        (_, "original") => "4096",
-        ("llama3", _) => "8",
-        _ => "4",
-    }
-}
-
-/// Names with their values.
-struct Parameters<'a> {
-    kind: &'a str,
-    pairs: Vec<(&'a str, &'a str)>,
-}
-
-impl<'a> Parameters<'a> {
-    fn parse(kind: &'a str, text: &'a str, known: &[&'a str]) -> std::result::Result<Parameters<'a>, String> {
-        let mut pairs: Vec<(&str, &str)> = Vec::new();
-        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair
+        let needed = names_in(usual);
+        let known = [&needed, optional].concat();
+        let (mut given, mut divisors): (Map<String, Value>, _) = (Map::new(), None);
+        for pair in rest.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let (name, text) = pair
                 .split_once('=')
                 .ok_or_else(|| format!("`{}` has no value: write it as name=number", visible(pair)))?;
-            let name = name.trim();
+            let (name, text) = (name.trim(), text.trim());
             let short =
                 CONFIG_NAMES.into_iter().find(|(long, _)| *long == name).map_or(name, |(_, short)| short);
-            let Some(&name) = known.iter().find(|known| **known == short) else {
+            if !known.contains(&short) {
                 return Err(format!("{kind} has no `{}`; it has {}", visible(name), known.join(", ")));
-            };
-            if pairs.iter().any(|(earlier, _)| *earlier == name) {
-                return Err(format!("{kind} has {name} twice"));
             }
-            pairs.push((name, value.trim()));
+            let value = match (short, text) {
+                ("divisors", file) => divisors.insert(file.to_string()).as_str().into(),
+                ("truncate", "yes" | "true") => true.into(),
+                ("truncate", "no" | "false") => false.into(),
+                ("truncate", _) => {
+                    return Err(format!("truncate of {kind} is `{}`: write yes or no", visible(text)));
+                }
+                _ => json_number::value(read::number(text).map(|number| number.value).map_err(|_| {
+                    format!("{short} of {kind} is `{}`, which is not a number", visible(text))
+                })?),
+            };
+            if given.insert(short.to_string(), value).is_some() {
+                return Err(format!("{kind} has {short} twice"));
+            }
         }
-        Ok(Parameters { kind, pairs })
-    }
-
-    fn text(&self, name: &str) -> Option<&'a str> {
-        self.pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
-    }
-
-    fn number(&self, name: &str) -> std::result::Result<Option<f64>, String> {
-        let Some(text) = self.text(name) else { return Ok(None) };
-        match read::number(text) {
-            Ok(number) => Ok(Some(number.value)),
-            Err(_) => Err(format!("{name} of {} is `{}`, which is not a number", self.kind, visible(text))),
+        let missing: Vec<&str> = needed.into_iter().filter(|name| !given.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            return Err(format!("{kind} needs {}: write {kind}:{usual}", missing.join(" and ")));
         }
-    }
-
-    fn truth(&self, name: &str) -> std::result::Result<Option<bool>, String> {
-        match self.text(name) {
-            None => Ok(None),
-            Some("yes" | "true") => Ok(Some(true)),
-            Some("no" | "false") => Ok(Some(false)),
-            Some(text) => Err(format!("{name} of {} is `{}`: write yes or no", self.kind, visible(text))),
+        given.remove("divisors");
+        // The factor of sines and cosines: as given, or DeepSeek's ratio of two scales.
+        let factor = given.get("factor").and_then(json_number::number).unwrap_or(f64::NAN);
+        let mut scale = |name| Some(Yarn::scale(factor, json_number::number(&given.remove(name)?)?));
+        match [scale("mscale"), scale("mscale-all")] {
+            [None, None] => {}
+            _ if given.contains_key("attention") => {
+                return Err("yarn takes attention or mscale, not both".into());
+            }
+            [Some(own), Some(all)] => {
+                given.insert("attention".into(), json_number::value(own / all));
+            }
+            _ => return Err("yarn takes mscale and mscale-all together".into()),
         }
-    }
-
-    fn scaling(&self, kind: &str) -> std::result::Result<RopeScaling, String> {
-        // The parameters without a default have been checked to be there.
-        let needed = |name| Ok::<f64, String>(self.number(name)?.unwrap_or(f64::NAN));
-        let factor = needed("factor")?;
-        Ok(match kind {
-            "linear" => RopeScaling::Linear { factor },
-            "dynamic" => RopeScaling::Dynamic { factor, original: needed("original")?, length: 0 },
-            "llama3" => RopeScaling::Llama3 {
-                factor,
-                low: needed("low")?,
-                high: needed("high")?,
-                original: needed("original")?,
-            },
-            "yarn" => RopeScaling::Yarn(Yarn {
-                factor,
-                original: needed("original")?,
-                base: 10_000.0,
-                fast: self.number("fast")?.unwrap_or(32.0),
-                slow: self.number("slow")?.unwrap_or(1.0),
-                truncate: self.truth("truncate")?.unwrap_or(true),
-                attention: self.yarn_attention(factor)?,
-            }),
-            _ => RopeScaling::LongRope { factor, original: needed("original")?, attention: None },
-        })
-    }
-
-    /// The factor of sines and cosines: as given, or DeepSeek's ratio of two scales.
-    fn yarn_attention(&self, factor: f64) -> std::result::Result<Option<f64>, String> {
-        let scales = [self.number("mscale")?, self.number("mscale-all")?];
-        match (self.number("attention")?, scales) {
-            (Some(_), [Some(_), _] | [_, Some(_)]) => Err("yarn takes attention or mscale, not both".into()),
-            (Some(attention), _) => Ok(Some(attention)),
-            (None, [Some(own), Some(all)]) => Ok(Some(Yarn::scale(factor, own) / Yarn::scale(factor, all))),
-            (None, [None, None]) => Ok(None),
-            (None, _) => Err("yarn takes mscale and mscale-all together".into()),
-        }
+        let mut fields = unless_given(kind);
+        fields.insert("kind".into(), kind.into());
+        fields.extend(given);
+        let scaling: RopeScaling =
+            serde_json::from_value(fields.into()).map_err(|error| error.to_string())?;
+        scaling.check().map_err(|error| error.to_string())?;
+        Ok(RopeScalingArg { scaling, divisors })
     }
 }
 
-// From a recipe back to the options of today's models: positions, the norm of queries and keys, the soft-cap.
-
-/// The options that give the positions, norm and soft-cap of a recipe, without those that are the default. Gains, tables, divisors,
-/// sinks and gates are matrices, and come from a file.
-pub(super) fn mechanism_options(recipe: &Recipe) -> Vec<String> {
-    let mut options: Vec<String> =
-        position_options(recipe.positions.kind).chunks(2).map(|pair| pair.join(" ")).collect();
-    if recipe.positions.first > 0 {
-        options.push(format!("--first-position {}", recipe.positions.first));
-    }
-    if recipe.qk_norm.place != NormPlace::Nowhere {
-        options.push("--qk-norm".into());
-        if recipe.qk_norm.epsilon != QK_NORM_EPSILON {
-            options.push(format!("--qk-norm-eps {}", recipe.qk_norm.epsilon));
-        }
-    }
-    options.extend(recipe.soft_cap.map(|cap| format!("--softcap {cap}")));
-    options
-}
-
-/// The words that give a kind of positions: each option, and its value.
-pub(crate) fn position_options(kind: PositionKind) -> Vec<String> {
-    let of_kind = |kind: &str| vec!["--position".to_string(), kind.to_string()];
-    match kind {
-        PositionKind::None => Vec::new(),
-        PositionKind::Rotary(rotary) => rotary_options(&rotary),
-        PositionKind::Alibi { .. } => of_kind("alibi"),
-        PositionKind::Buckets { .. } => of_kind("t5"),
-        PositionKind::Sinusoidal => of_kind("sinusoidal"),
-    }
-}
-
-fn rotary_options(rotary: &Rotary) -> Vec<String> {
-    let usual = Rotary::default();
-    let kind = match rotary.pairing {
-        Pairing::Halves => "rope",
-        Pairing::Neighbours => "rope-interleaved",
-    };
-    let base = (rotary.base != usual.base).then(|| rotary.base.to_string());
-    let all = [
-        ("--position", Some(kind.to_string())),
-        ("--rope-base", base),
-        ("--rope-width", rotary.width.map(|width| width.to_string())),
-        ("--rope-scaling", rotary.scaling.map(|scaling| scaling_option(&scaling))),
-    ];
-    all.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?])).flatten().collect()
-}
-
-/// A scaling as `--rope-scaling` takes it: `linear:factor=4`.
-fn scaling_option(scaling: &RopeScaling) -> String {
-    let parameters = match *scaling {
-        RopeScaling::Linear { factor } => format!("factor={factor}"),
-        RopeScaling::Dynamic { factor, original, .. } | RopeScaling::LongRope { factor, original, .. } => {
-            format!("factor={factor},original={original}")
-        }
-        RopeScaling::Llama3 { factor, low, high, original } => {
-            format!("factor={factor},low={low},high={high},original={original}")
-        }
-        RopeScaling::Yarn(yarn) => yarn_parameters(&yarn),
-    };
-    format!("{}:{parameters}", scaling.name())
-}
-
-fn yarn_parameters(yarn: &Yarn) -> String {
-    let mut parameters = vec![format!("factor={},original={}", yarn.factor, yarn.original)];
-    if yarn.fast != 32.0 {
-        parameters.push(format!("fast={}", yarn.fast));
-    }
-    if yarn.slow != 1.0 {
-        parameters.push(format!("slow={}", yarn.slow));
-    }
-    if !yarn.truncate {
-        parameters.push("truncate=no".into());
-    }
-    parameters.extend(yarn.attention.map(|attention| format!("attention={attention}")));
-    parameters.join(",")
+/// A scaling as `--rope-scaling` takes it, without what has its usual value: `linear:factor=4`.
+pub(super) fn scaling_option(scaling: &RopeScaling) -> String {
+    let kind = scaling.name();
+    let (usual, fields) = (unless_given(kind), serde_json::to_value(scaling).unwrap_or_default());
+    let of_kind = KINDS.into_iter().filter(|(name, ..)| *name == kind);
+    let names = of_kind.flat_map(|(_, needed, optional)| [&names_in(needed), optional].concat());
+    let written = names.filter_map(|name| {
+        let value = fields.get(name).filter(|value| usual.get(name) != Some(value))?;
+        let number = json_number::number(value).map(|number| number.to_string());
+        Some(format!("{name}={}", number.unwrap_or_else(|| "no".to_string())))
+    });
+    format!("{kind}:{}", written.collect::<Vec<_>>().join(","))
 }
 
 #[cfg(test)]

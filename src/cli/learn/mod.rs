@@ -25,7 +25,7 @@ use super::{Env, Outcome, Streams};
 /// The gradients are those of `attn attend --gradient`, and a step is that of Adam. The same command gives the same numbers on every
 /// machine. With --at and --explain, a step shows which examples and which terms changed a weight.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::cli::texts::examples("learn"))]
 pub(super) struct LearnArgs {
     #[command(flatten)]
     task: TaskArgs,
@@ -50,14 +50,6 @@ pub(super) struct LearnArgs {
     #[command(flatten)]
     output: OutputArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn learn reverse                  one head finds the mirrored place
-  attn learn induction                watch the second head appear
-  attn learn induction --layers 1     one layer alone
-  attn learn names --steps 300        letter by letter
-  attn learn induction --explain 'L1.dW_Q[2,1]' --at 70";
 
 impl LearnArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {

@@ -30,16 +30,13 @@ pub(super) use trust::{TrustArgs, full_screen_commands, typed_commands};
     override_usage = "attn lesson [COMMAND]",
     args_conflicts_with_subcommands = true
 )]
-#[command(help_template = HELP, mut_args(of_words))]
+#[command(help_template = crate::cli::texts::help_page("lesson"), mut_args(of_words))]
 pub(super) struct LessonArgs {
     #[command(subcommand)]
     command: Option<LessonCommand>,
     #[command(flatten)]
     look: LookArgs,
 }
-
-/// The help: all commands and keys on one screen.
-const HELP: &str = include_str!("help.txt");
 
 #[derive(Subcommand, Debug)]
 enum LessonCommand {

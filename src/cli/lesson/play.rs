@@ -24,7 +24,7 @@ const FEW_ROWS: usize = 14;
 /// Space goes on, ← goes back, ? shows all keys, q ends. A clicker is enough. If not run in a terminal, the whole lesson is
 /// printed with its answers.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::cli::texts::examples("lesson play"))]
 pub(super) struct PlayArgs {
     /// A built-in lesson or a file; #STEP begins at a step
     ///
@@ -52,12 +52,6 @@ pub(super) struct PlayArgs {
     #[command(flatten)]
     theme: ThemeArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn lesson play 0-tour               a built-in lesson
-  attn lesson play lessons/mask.md#3    a file, from its third step on
-  attn lesson play 0-tour --auto        advance automatically";
 
 impl PlayArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

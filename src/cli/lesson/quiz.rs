@@ -33,7 +33,7 @@ use super::write::{ending, refuse_lesson};
 ///
 /// Exit code 1 unless all answers are right. Answers may come from a file, one try each: attn lesson quiz 0-tour < answers.txt
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::cli::texts::examples("lesson quiz"))]
 pub(super) struct QuizArgs {
     /// A built-in lesson or a file
     #[arg(value_name = "NAME|FILE")]
@@ -78,12 +78,6 @@ const FORMATS: [(&str, &str, Format); 2] = [
     ("json", "A row for each question, and the score", Format::Json),
     ("csv", "A row for each question", Format::Csv),
 ];
-
-const EXAMPLES: &str = "\
-Examples:
-  attn lesson quiz 0-tour              with the numbers of the lesson
-  attn lesson quiz 0-tour --seed 31    with other numbers
-  attn lesson quiz 0-tour --name Ana --output ana.csv";
 
 impl QuizArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

@@ -22,7 +22,7 @@ use super::trust::TrustArgs;
 /// A FILE is the output of `attn lesson quiz`, the file of a page's Hand in, or any text with codes such as attn1:…; in it: a mail, a chat,
 /// the CSV of a form. - reads standard input. A changed code is told; that is no proof against cheating.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_args(of_words))]
+#[command(after_help = crate::cli::texts::examples("lesson report"), mut_args(of_words))]
 pub(super) struct ReportArgs {
     /// Results, or texts with codes
     #[arg(value_name = "FILE", required = true)]
@@ -35,11 +35,6 @@ pub(super) struct ReportArgs {
     #[command(flatten)]
     look: LookArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn lesson report ana.json ben.csv mails.txt
-  attn lesson report form.csv --format html > class.html";
 
 impl ReportArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

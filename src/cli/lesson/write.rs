@@ -21,7 +21,7 @@ use super::trust::{TrustArgs, with_seed};
 
 /// Write a lesson as a page, a handout, a transcript or a recording
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::cli::texts::examples("lesson export"))]
 pub(super) struct ExportArgs {
     /// A built-in lesson or a file
     #[arg(value_name = "NAME|FILE")]
@@ -60,13 +60,6 @@ pub(super) struct ExportArgs {
     #[command(flatten)]
     trust: TrustArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  attn lesson export 0-tour -o tour.html
-  attn lesson export 0-tour -o tour.html --live
-  attn lesson export 0-tour -o worksheet.md --answers hidden
-  attn lesson export 0-tour -o tour.cast";
 
 /// `--to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -151,7 +151,7 @@ impl ModelArgs {
             .filter(|(name, _)| *name != LOGITS)
             .map(|(name, _)| node_name(name))
             .collect::<Result<_>>()?;
-        let shown = nodes.only.iter().cloned().chain(nodes.explain.cells().map(str::to_string));
+        let shown = nodes.only.iter().cloned().chain(nodes.explain.addresses().into_iter().cloned());
         Ok(shown.chain(saved).collect())
     }
 
@@ -177,7 +177,7 @@ impl ModelArgs {
             model.run().recipe(layer)?;
         }
         // From one residual stream to the one before it are two levels.
-        let below = match self.nodes.explain.depth() {
+        let below = match self.nodes.explain.depth {
             Some(Depth::All) => first,
             Some(Depth::Levels(levels)) => levels / 2,
             None => 0,

@@ -39,8 +39,8 @@ pub(super) use graph::ModelToRead;
 /// that reads weights.
 #[derive(Args, Debug)]
 #[command(
-    after_help = FIRST_EXAMPLES,
-    after_long_help = EXAMPLES,
+    after_help = crate::cli::texts::examples("model -h"),
+    after_long_help = crate::cli::texts::examples("model"),
     mut_arg("live", |live| live.help("With --layer and html: a page you can change"))
 )]
 pub(super) struct ModelArgs {
@@ -125,27 +125,6 @@ impl VariedArgs {
 
 /// The number of next words that are shown, unless the user chooses.
 const TOP: u16 = 10;
-
-const FIRST_EXAMPLES: &str = "\
-Examples:
-  attn model words \"the bat sleeps in the cave . it is\"
-  attn model words \"the bat sleeps in the cave . it is\" --layer 1 --head 3";
-
-const EXAMPLES: &str = "\
-Examples:
-  attn model words
-  attn model words \"the bat sleeps in the cave . it is\"
-  attn model words --ids 86,11,78
-  attn model words \"the bat sleeps in the cave . it is\" --layer 1
-  attn model words \"the bat sleeps in the cave . it is\" --layer 1 --head 3
-  attn model words \"the bat sleeps in the cave . it is\" --only L1.A_3
-  attn model words \"the bat sleeps\" --explain 'L1.A_3[bat,the]' --depth 2
-  attn model words \"the bat lies by the racket . it is\" --without L1.A_3
-  attn model words \"the bat sleeps\" --versus '--without L1.A_3'
-  attn model words \"the bat\" --next 8
-  attn model words \"the bat sleeps\" --only 'L*.A_*' --format json     every attention pattern
-  attn model words --survey
-  attn model words \"the bat sleeps\" --save L1.A_3=a.npy";
 
 impl ModelArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {

@@ -14,11 +14,10 @@ use ratatui_core::style::{Color, Modifier, Style};
 use crate::foreign::visible;
 use crate::graph::{CellId, Graph, NodeId};
 use crate::matrix::{Labels, Matrix};
-use crate::render::Charset;
 use crate::story::Digits;
 use crate::text::{CUT, ScreenWidth};
 
-use super::{BOLD, Board, Hit, Mark, Marks, PLAIN};
+use super::{BOLD, Board, Hit, Mark, PLAIN};
 
 /// The rows above the numbers of a matrix: its name, and the labels of its columns.
 pub(super) const HEAD: usize = 2;
@@ -35,6 +34,7 @@ const WAS: &str = "was";
 
 /// A matrix in a place of the wall.
 pub(super) struct Shown<'a> {
+    pub board: &'a Board<'a>,
     pub graph: &'a Graph,
     pub node: NodeId,
     /// Whether it is shown transposed, as in `Q · Kᵀ`.
@@ -71,7 +71,7 @@ impl Widths {
     }
 
     /// The number of columns that fit.
-    fn fitting(self, width: usize) -> usize {
+    pub fn fitting(self, width: usize) -> usize {
         (width.saturating_sub(self.label) / (self.number + MARKS)).clamp(1, self.columns.max(1))
     }
 }
@@ -91,29 +91,54 @@ impl Shown<'_> {
     }
 
     /// The place of the marked cell as it is shown.
-    fn focus(&self, marks: &Marks) -> (usize, usize) {
+    fn focus(&self) -> (usize, usize) {
+        let marks = &self.board.marks;
         let cell = if self.is_beside { Some(marks.cursor) } else { marks.focus(self.node) };
         let (row, col) = cell.map_or((0, 0), |cell| (cell.row, cell.col));
         if self.turned { (col, row) } else { (row, col) }
     }
 
-    fn window(&self, board: &Board<'_>, (rows, cols): (Range<usize>, Range<usize>)) -> View {
-        let (decimals, charset) = (board.state.decimals(), board.screen.charset);
-        if self.turned {
-            part_of(self.graph, self.node, (cols, rows), decimals, charset).turned()
-        } else {
-            part_of(self.graph, self.node, (rows, cols), decimals, charset)
-        }
+    /// The numbers in these rows and columns, with their labels; a question mark for each where there is none.
+    fn window(&self, rows: Range<usize>, cols: Range<usize>) -> View {
+        let (rows, cols) = if self.turned { (cols, rows) } else { (rows, cols) };
+        let (node, charset) = (&self.graph[self.node], self.board.screen().charset);
+        let named = |labels: Option<&Labels>, range: &Range<usize>| {
+            let name = |at: usize| {
+                let label = labels.and_then(|labels| labels.get(at)).cloned();
+                charset.spelled(&visible(&label.unwrap_or_else(|| (at + 1).to_string()))).into_owned()
+            };
+            range.clone().map(name).collect()
+        };
+        let texts = match node.tensor().filter(|tensor| !tensor.is_stored()) {
+            Some(tensor) => {
+                let at = |i, j| tensor.number(rows.start + i, cols.start + j).unwrap_or(f64::NAN);
+                let numbers = Matrix::from_fn(rows.len(), cols.len(), at);
+                digits::cells(&numbers, Digits::Places(self.board.state.decimals()), charset)
+            }
+            None => vec!["?".to_string(); rows.len() * cols.len()],
+        };
+        let places = |range: &Range<usize>| range.clone().collect::<Vec<usize>>();
+        let shaded = shades(self.graph, self.node, &places(&rows), &places(&cols));
+        let mut shown = texts.into_iter().zip(shaded.into_iter().chain(repeat(Shade::None)));
+        let mut cell = |row: usize, col: usize| {
+            let (text, shade) = shown.next().unwrap_or_default();
+            Cell { text, shade, of: Some(CellId { node: self.node, row, col }) }
+        };
+        let cells = rows.clone().map(|row| cols.clone().map(|col| cell(row, col)).collect()).collect();
+        let (row_labels, col_labels) = node.labels();
+        let view = View::new(String::new(), named(row_labels, &rows), named(col_labels, &cols), cells);
+        if self.turned { view.turned() } else { view }
     }
 
     /// The rows that are shown in this height.
-    fn rows(&self, marks: &Marks, height: usize) -> Range<usize> {
+    fn rows(&self, height: usize) -> Range<usize> {
         let rows = self.size().0;
-        around(self.focus(marks).0, rows, height.saturating_sub(head(height, rows)).max(1))
+        around(self.focus().0, rows, height.saturating_sub(head(height, rows)).max(1))
     }
 
     /// What a cell is to the number under the cursor.
-    fn mark(&self, marks: &Marks, cell: CellId) -> Mark {
+    fn mark(&self, cell: CellId) -> Mark {
+        let marks = &self.board.marks;
         if !self.is_beside {
             marks.mark(cell)
         } else if (cell.row, cell.col) == (marks.cursor.row, marks.cursor.col) {
@@ -124,58 +149,49 @@ impl Shown<'_> {
     }
 
     /// The widths, measured on the rows that are shown and the columns around the marked one.
-    pub fn widths(&self, board: &Board<'_>, marks: &Marks, height: usize) -> Widths {
+    pub fn widths(&self, height: usize) -> Widths {
         let (_, columns) = self.size();
-        let measured = around(self.focus(marks).1, columns, MOST_MEASURED);
-        let window = self.window(board, (self.rows(marks, height), measured));
+        let measured = around(self.focus().1, columns, MOST_MEASURED);
+        let window = self.window(self.rows(height), measured);
         let longest = |labels: &[String], most: usize| {
             labels.iter().map(|label| label.width()).max().unwrap_or(0).min(most)
         };
         let number = window.cells.iter().flatten().map(|cell| cell.text.trim().width()).max().unwrap_or(1);
-        let was = if self.tells_before(board, marks) { WAS.len() } else { 0 };
+        let was = if self.tells_before() { WAS.len() } else { 0 };
         // A blank column, so that no mark touches a label.
         let label = longest(&window.rows, LONGEST_LABEL).max(was) + 1;
         Widths { label, number: number.max(longest(&window.cols, 8)), columns, title: self.title.width() }
     }
 
     /// Whether numbers before the last change stand below its rows: it has some, and no matrix beside it shows what they were.
-    fn tells_before(&self, board: &Board<'_>, marks: &Marks) -> bool {
+    fn tells_before(&self) -> bool {
+        let Board { state, marks, .. } = self.board;
         let is_current = self.node == marks.cursor.node && marks.moved.contains(&self.node);
-        !self.turned && !self.is_beside && is_current && board.state.beside().is_none()
+        !self.turned && !self.is_beside && is_current && state.beside().is_none()
     }
 
     /// The rows that have moved, each of which can have a line below it: at most this many.
-    pub fn moved_rows(&self, board: &Board<'_>, marks: &Marks, most: usize) -> usize {
+    pub fn moved_rows(&self, most: usize) -> usize {
         let (rows, cols) = self.size();
         let has_moved = |row: usize| {
-            (0..cols).any(|col| board.state.change_at(CellId { node: self.node, row, col }).is_some())
+            (0..cols).any(|col| self.board.state.change_at(CellId { node: self.node, row, col }).is_some())
         };
-        if !self.tells_before(board, marks) || rows > most {
+        if !self.tells_before() || rows > most {
             return 0;
         }
         (0..rows).filter(|row| has_moved(*row)).count()
     }
 
-    /// The number of columns that this width shows.
-    pub fn columns_in(&self, board: &Board<'_>, marks: &Marks, (width, height): (usize, usize)) -> usize {
-        self.widths(board, marks, height).fitting(width)
-    }
-
     /// Draws the matrix, at most this many columns of it; returns where its cells are.
-    pub fn draw(
-        &self,
-        board: &Board<'_>,
-        marks: &Marks,
-        buffer: &mut Buffer,
-        (area, most): (Rect, usize),
-    ) -> Vec<Hit> {
-        let widths = self.widths(board, marks, area.height.into());
+    pub fn draw(&self, buffer: &mut Buffer, area: Rect, most: usize) -> Vec<Hit> {
+        let board = self.board;
+        let widths = self.widths(area.height.into());
         let (height, width) = self.size();
-        let rows = self.rows(marks, area.height.into());
-        let focus = self.focus(marks);
+        let rows = self.rows(area.height.into());
+        let focus = self.focus();
         let cols = around(focus.1, width, widths.fitting(area.width.into()).min(most));
-        let window = self.window(board, (rows.clone(), cols.clone()));
-        let is_current = self.is_beside || self.node == marks.cursor.node;
+        let window = self.window(rows.clone(), cols.clone());
+        let is_current = self.is_beside || self.node == board.marks.cursor.node;
         let style_of = |is_focus: bool| if is_current && is_focus { BOLD } else { board.quiet() };
         let head = head(area.height.into(), height) as u16;
         let title = if is_current { BOLD } else { PLAIN };
@@ -191,7 +207,7 @@ impl Shown<'_> {
             board.put(buffer, at, (widths.number + MARKS) as u16, &label, style_of(col == focus.1));
         }
         let spare = usize::from(area.height.saturating_sub(head)).saturating_sub(rows.len());
-        let before = self.before(board, marks, (rows.clone(), cols.clone()), spare);
+        let before = self.before(rows.clone(), cols.clone(), spare);
         let mut hits = Vec::new();
         let mut next = area.y + head;
         for (i, row) in rows.clone().enumerate() {
@@ -201,8 +217,7 @@ impl Shown<'_> {
             }
             next += 1;
             if let Some(old) = before.get(&row) {
-                let area = Rect { y: next, ..area };
-                draw_before(board, buffer, old, &widths, area);
+                self.draw_before(buffer, old, &widths, Rect { y: next, ..area });
                 next += 1;
             }
             let label = board.cut(&window.rows[i], widths.label - 1);
@@ -211,7 +226,7 @@ impl Shown<'_> {
                 let Some(cell) = shown.of else { continue };
                 let x = area.x + widths.start(j) as u16;
                 let area = Rect { x, y, width: (widths.number + MARKS) as u16, height: 1 };
-                self.draw_number(board, marks, buffer, (shown, cell), area);
+                self.draw_number(buffer, shown, cell, area);
                 hits.push((area, cell));
             }
             let more = match i {
@@ -223,28 +238,23 @@ impl Shown<'_> {
                 board.put(buffer, (area.x + area.width - 1, y), 1, more, board.quiet());
             }
         }
-        self.draw_range(board, buffer, area, cols);
+        self.draw_range(buffer, area, cols);
         hits
     }
 
     /// Draws a number with its marks.
-    fn draw_number(
-        &self,
-        board: &Board<'_>,
-        marks: &Marks,
-        buffer: &mut Buffer,
-        (shown, cell): (&Cell, CellId),
-        area: Rect,
-    ) {
+    fn draw_number(&self, buffer: &mut Buffer, shown: &Cell, cell: CellId, area: Rect) {
+        let board = self.board;
+        let Board { state, marks, .. } = board;
         let is_hidden = marks.hidden == Some(cell) && !self.is_beside;
         let is_chosen = marks.chosen == Some(cell) && !self.is_beside;
         let has_moved =
-            !self.is_beside && marks.moved.contains(&self.node) && board.state.change_at(cell).is_some();
+            !self.is_beside && marks.moved.contains(&self.node) && state.change_at(cell).is_some();
         let text = if is_hidden { "?" } else { shown.text.trim() };
         let is_masked = shown.shade == Shade::Masked && text != "?";
         let hatch = board.spelled(if is_masked { "░" } else { " " });
         let pad = (usize::from(area.width) - MARKS).saturating_sub(text.width());
-        let mark = self.mark(marks, cell);
+        let mark = self.mark(cell);
         let (before, behind) = match mark {
             Mark::Cursor => ('>', '<'),
             Mark::First => ('[', ']'),
@@ -254,7 +264,7 @@ impl Shown<'_> {
         };
         // What a number is to the cursor is still told by the mark before it, or by its line below.
         let behind = if has_moved { '*' } else { behind };
-        let shade = match shown.shade.look(board.screen.theme).filter(|_| board.screen.colour) {
+        let shade = match shown.shade.look(board.screen().theme).filter(|_| board.screen().colour) {
             // On a shade a reversed number would be the one that is seen least.
             _ if mark == Mark::Cursor => PLAIN,
             Some(ShadeColours { ink, ground, .. }) => {
@@ -281,12 +291,12 @@ impl Shown<'_> {
     /// first.
     fn before(
         &self,
-        board: &Board<'_>,
-        marks: &Marks,
-        (rows, cols): (Range<usize>, Range<usize>),
+        rows: Range<usize>,
+        cols: Range<usize>,
         spare: usize,
     ) -> BTreeMap<usize, Vec<(usize, String)>> {
-        if spare == 0 || !self.tells_before(board, marks) {
+        let board = self.board;
+        if spare == 0 || !self.tells_before() {
             return BTreeMap::new();
         }
         let old = |row: usize, col: usize| {
@@ -296,13 +306,28 @@ impl Shown<'_> {
         let of_row = |row: usize| (row, cols.clone().filter_map(|col| old(row, col)).collect());
         let mut found: Vec<(usize, Vec<(usize, String)>)> = rows.map(of_row).collect();
         found.retain(|(_, old)| !old.is_empty());
-        found.sort_by_key(|(row, _)| row.abs_diff(marks.cursor.row));
+        found.sort_by_key(|(row, _)| row.abs_diff(board.marks.cursor.row));
         found.truncate(spare);
         found.into_iter().collect()
     }
 
+    /// Draws the line of old numbers below a row.
+    fn draw_before(&self, buffer: &mut Buffer, old: &[(usize, String)], widths: &Widths, area: Rect) {
+        let board = self.board;
+        board.put(buffer, (area.x, area.y), area.width, WAS, board.quiet());
+        for (column, text) in old {
+            // A number without some of its digits would be another one.
+            let cut = board.spelled(&CUT.to_string());
+            let text = if text.width() > widths.number + 1 { &cut } else { text };
+            let end = widths.start(*column) + widths.number + 1;
+            let at = (area.x + (end - text.width()) as u16, area.y);
+            board.put(buffer, at, text.width() as u16, text, board.quiet());
+        }
+    }
+
     /// Draws the range of columns that are shown behind the name, where they are not all.
-    fn draw_range(&self, board: &Board<'_>, buffer: &mut Buffer, area: Rect, cols: Range<usize>) {
+    fn draw_range(&self, buffer: &mut Buffer, area: Rect, cols: Range<usize>) {
+        let board = self.board;
         let width = self.size().1;
         if cols == (0..width) {
             return;
@@ -315,56 +340,6 @@ impl Shown<'_> {
         if usize::from(room) >= said.width() {
             board.put(buffer, (x, area.y), room, &said, board.quiet());
         }
-    }
-}
-
-/// The numbers of a node in these rows and columns, with their labels; a question mark for each where it has none.
-fn part_of(
-    graph: &Graph,
-    node: NodeId,
-    (rows, cols): (Range<usize>, Range<usize>),
-    decimals: usize,
-    charset: Charset,
-) -> View {
-    let named = |labels: Option<&Labels>, range: &Range<usize>| {
-        let name = |at: usize| {
-            let label = labels.and_then(|labels| labels.get(at)).cloned();
-            charset.spelled(&visible(&label.unwrap_or_else(|| (at + 1).to_string()))).into_owned()
-        };
-        range.clone().map(name).collect()
-    };
-    let tensor = graph[node].tensor().filter(|tensor| !tensor.is_stored());
-    let at = |i: usize, j: usize| {
-        tensor.and_then(|tensor| tensor.number(rows.start + i, cols.start + j)).unwrap_or(f64::NAN)
-    };
-    let texts = match tensor {
-        Some(_) => {
-            digits::cells(&Matrix::from_fn(rows.len(), cols.len(), at), Digits::Places(decimals), charset)
-        }
-        None => vec!["?".to_string(); rows.len() * cols.len()],
-    };
-    let places = |range: &Range<usize>| range.clone().collect::<Vec<usize>>();
-    let shaded = shades(graph, node, &places(&rows), &places(&cols)).into_iter().chain(repeat(Shade::None));
-    let mut shown = texts.into_iter().zip(shaded);
-    let mut cell = |row: usize, col: usize| {
-        let (text, shade) = shown.next().unwrap_or_default();
-        Cell { text, shade, of: Some(CellId { node, row, col }) }
-    };
-    let cells = rows.clone().map(|row| cols.clone().map(|col| cell(row, col)).collect()).collect();
-    let (row_labels, col_labels) = graph[node].labels();
-    View::new(String::new(), named(row_labels, &rows), named(col_labels, &cols), cells)
-}
-
-/// Draws the line of old numbers below a row.
-fn draw_before(board: &Board<'_>, buffer: &mut Buffer, old: &[(usize, String)], widths: &Widths, area: Rect) {
-    board.put(buffer, (area.x, area.y), area.width, WAS, board.quiet());
-    for (column, text) in old {
-        // A number without some of its digits would be another one.
-        let cut = board.spelled(&CUT.to_string());
-        let text = if text.width() > widths.number + 1 { &cut } else { text };
-        let end = widths.start(*column) + widths.number + 1;
-        let at = (area.x + (end - text.width()) as u16, area.y);
-        board.put(buffer, at, text.width() as u16, text, board.quiet());
     }
 }
 

@@ -4,6 +4,7 @@ mod matrix;
 mod wall;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use attn_story::live::sentences;
 use attn_story::render::number_alone;
@@ -33,18 +34,28 @@ pub(super) struct Board<'a> {
     pub state: &'a State,
     /// The graph of the state with its sentences.
     pub story: &'a StepsOfStory,
-    pub screen: Screen,
     /// What the last key says that is no event of the state.
     pub said: Option<&'a str>,
+    marks: Marks,
 }
 
 const PLAIN: Style = Style::new();
 const BOLD: Style = PLAIN.add_modifier(Modifier::BOLD);
 
-impl Board<'_> {
+impl<'a> Board<'a> {
+    /// A state with its sentences.
+    pub fn new(state: &'a State, story: &'a StepsOfStory, said: Option<&'a str>) -> Board<'a> {
+        Board { state, story, said, marks: Marks::of(state) }
+    }
+
+    /// The screen.
+    fn screen(&self) -> Screen {
+        self.story.screen
+    }
+
     /// Text in a colour with this number on a dark or a light ground, where there are colours.
     fn coloured(&self, on_dark: u8, on_light: u8) -> Style {
-        match (self.screen.colour, self.screen.theme) {
+        match (self.screen().colour, self.screen().theme) {
             (false, _) => PLAIN,
             (true, Theme::Light) => PLAIN.fg(Color::Indexed(on_light)),
             (true, _) => PLAIN.fg(Color::Indexed(on_dark)),
@@ -58,11 +69,11 @@ impl Board<'_> {
 
     /// The text in the characters that the screen has.
     fn spelled(&self, text: &str) -> String {
-        self.screen.charset.spelled(text).into_owned()
+        self.screen().charset.spelled(text).into_owned()
     }
 
     fn cut(&self, text: &str, room: usize) -> String {
-        cut(text, room, self.screen.charset)
+        cut(text, room, self.screen().charset)
     }
 
     /// A rule as wide as the room.
@@ -118,15 +129,14 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
     let bottom = area.height - sentence_height - 3;
     head(board, buffer);
     let map = if area.width >= WIDTH_WITH_MAP { map_width(board, area.width) } else { 0 };
-    let marks = Marks::of(board.state);
     let height = bottom - 2;
     let room = wall::Room { width: area.width.into(), height: height.into(), map: map.into() };
-    let wall = wall::Wall::new(board, &marks, room);
+    let wall = wall::Wall::new(board, room);
     let map = if wall.has_map() { map } else { 0 };
     if map > 0 {
-        draw_map(board, &marks, buffer, Rect { x: 0, y: 2, width: map, height });
+        draw_map(board, buffer, Rect { x: 0, y: 2, width: map, height });
     }
-    let hits = wall.draw(board, &marks, buffer, Rect { x: map, y: 2, width: area.width - map, height });
+    let hits = wall.draw(board, buffer, Rect { x: map, y: 2, width: area.width - map, height });
     board.put(buffer, (0, bottom), area.width, &board.rule(area.width.into()), board.quiet());
     // A long message takes lines of the sentence.
     let said = message_lines(board, area.width.into());
@@ -155,7 +165,7 @@ fn head(board: &Board<'_>, buffer: &mut Buffer) {
         right.push(format!("change {done} of {}", done + undone));
     }
     let right = board.spelled(&right.join(" · "));
-    let (arrow, more) = match board.screen.charset {
+    let (arrow, more) = match board.screen().charset {
         Charset::Utf8 => (" ▸ ", "…"),
         Charset::Ascii => (" > ", ".."),
     };
@@ -195,7 +205,7 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
     all.sort_unstable();
     let spelled = |(_, keys, says): (u8, &str, &'static str)| {
         // In ASCII the letters take less room than arrows.
-        let arrows = if board.screen.charset == Charset::Ascii { "hjkl" } else { "←↑↓→" };
+        let arrows = if board.screen().charset == Charset::Ascii { "hjkl" } else { "←↑↓→" };
         (board.spelled(if says == "move" { arrows } else { keys }), says)
     };
     let all: Vec<(String, &str)> = all.into_iter().map(spelled).collect();
@@ -300,7 +310,8 @@ fn map_nodes<'b>(board: &'b Board<'_>) -> impl Iterator<Item = (NodeId, &'b Node
 }
 
 /// Draws the map.
-fn draw_map(board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: Rect) {
+fn draw_map(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {
+    let marks = &board.marks;
     let all: Vec<(NodeId, &Node)> = map_nodes(board).collect();
     let here = all.iter().position(|(id, _)| *id == board.state.cursor().node).unwrap_or(0);
     let height = usize::from(area.height);
@@ -388,7 +399,7 @@ fn pieces(text: &str, width: usize) -> Vec<String> {
 
 /// What a cell is to the number under the cursor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::explorer) enum Mark {
+enum Mark {
     /// Nothing.
     #[default]
     None,
@@ -403,7 +414,7 @@ pub(in crate::explorer) enum Mark {
 }
 
 /// The marks of all cells.
-pub(in crate::explorer) struct Marks {
+struct Marks {
     /// The cell under the cursor.
     pub cursor: CellId,
     /// The cell that Enter opens.
@@ -628,42 +639,49 @@ fn hanging(first: &str, blanks: usize, text: &str, width: usize) -> Vec<String> 
 /// What is said of the output of a head that is taken out.
 const TAKEN_OUT: &str = "This head is taken out: its output is 0.";
 
+/// What puts states into sentences on a screen.
+#[derive(Clone)]
+pub(crate) struct Narrator {
+    /// The sentences of a demo, by the names of nodes.
+    pub told: Arc<HashMap<String, String>>,
+    /// The screen.
+    pub screen: Screen,
+}
+
 /// The sentences of a graph.
 pub(super) struct StepsOfStory {
     story: Story,
-    style: TextStyle,
+    screen: Screen,
     /// The sentence of each step, by the name of its node.
     sentences: HashMap<String, String>,
 }
 
-impl StepsOfStory {
-    /// The sentences of the graph of a state; `told` has those of a demo.
-    pub fn of(state: &State, told: &HashMap<String, String>, screen: Screen) -> StepsOfStory {
+impl Narrator {
+    /// The sentences of the graph of a state.
+    pub(super) fn of(&self, state: &State) -> StepsOfStory {
         let graph = state.graph().clone();
         let story = match state.source() {
             Source::Attend(_) => story::attend("Attention", graph, Convention::Rows, Vec::new()),
             Source::Steps(_) | Source::ReadOnly(..) => Story::of_graph("", graph, Digits::Places(4)),
         };
         let mut sentences = story::sentences(&story);
-        sentences.extend(told.iter().map(|(name, text)| (name.clone(), text.clone())));
-        StepsOfStory { style: TextStyle::on(screen, Format::Table), sentences, story }
+        sentences.extend(self.told.iter().map(|(name, text)| (name.clone(), text.clone())));
+        StepsOfStory { screen: self.screen, sentences, story }
     }
+}
 
-    /// The graph.
-    pub fn graph(&self) -> &Graph {
-        &self.story.graph
-    }
-
+impl StepsOfStory {
     /// The sentence of a step; empty where there is none.
     pub fn sentence(&self, node: NodeId) -> &str {
-        if self.graph()[node].op == Op::Given(Origin::Removed) {
+        if self.story.graph[node].op == Op::Given(Origin::Removed) {
             return TAKEN_OUT;
         }
-        self.sentences.get(&self.graph()[node].name).map_or("", String::as_str)
+        self.sentences.get(&self.story.graph[node].name).map_or("", String::as_str)
     }
 
     /// The lines about a number; long sums keep this many terms.
     pub fn lines_of(&self, cell: CellId, decimals: usize, kept: usize) -> CellLines {
-        cell_lines_to(&self.story, &TextStyle { places: Some(decimals), ..self.style }, cell, kept)
+        let style = TextStyle { places: Some(decimals), ..TextStyle::on(self.screen, Format::Table) };
+        cell_lines_to(&self.story, &style, cell, kept)
     }
 }

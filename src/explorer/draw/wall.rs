@@ -7,7 +7,7 @@ use crate::graph::{Graph, NodeId, Op};
 use crate::text::ScreenWidth;
 
 use super::matrix::{HEAD, Shown};
-use super::{Board, Hit, Marks, PLAIN};
+use super::{Board, Hit, PLAIN};
 
 /// The columns of a matrix that are shown at least.
 const FEWEST_COLUMNS: usize = 2;
@@ -23,15 +23,15 @@ pub(super) struct Wall<'a> {
 
 impl<'a> Wall<'a> {
     /// The matrices around the cursor in this room.
-    pub fn new(board: &'a Board<'_>, marks: &Marks, room: Room) -> Wall<'a> {
-        let places = places(board, marks);
+    pub fn new(board: &'a Board<'a>, room: Room) -> Wall<'a> {
+        let (places, marks) = (places(board), &board.marks);
         let is_current = |(_, shown): &Place<'_>| !shown.is_beside && shown.node == marks.cursor.node;
         let current = places.iter().position(is_current).unwrap_or(0);
         let is_chosen = |place: &usize| marks.chosen.is_some_and(|cell| cell.node == places[*place].1.node);
         let (first, others): (Vec<usize>, Vec<usize>) = (0..current).rev().partition(is_chosen);
         let size = |(_, shown): &Place<'_>| {
-            let widths = shown.widths(board, marks, room.height);
-            let below = shown.moved_rows(board, marks, room.height);
+            let widths = shown.widths(room.height);
+            let below = shown.moved_rows(room.height);
             let rows = shown.size().0;
             Size { whole: widths.whole(), least: widths.with(FEWEST_COLUMNS), rows, below }
         };
@@ -48,7 +48,7 @@ impl<'a> Wall<'a> {
     }
 
     /// Draws the matrices; returns where their cells are.
-    pub fn draw(&self, board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: Rect) -> Vec<Hit> {
+    pub fn draw(&self, board: &Board<'_>, buffer: &mut Buffer, area: Rect) -> Vec<Hit> {
         let mut hits = Vec::new();
         let mut y = area.y;
         for (number, line) in self.plan.lines.iter().enumerate() {
@@ -56,7 +56,7 @@ impl<'a> Wall<'a> {
             let height = line.height as u16;
             let middles = line.places.iter().map(|(place, _)| self.places[*place].1.middle(line.height));
             let middle = y + middles.max().unwrap_or(0) as u16;
-            let most = self.same_columns(board, marks, line);
+            let most = self.same_columns(board, line);
             for (at, &(place, width)) in line.places.iter().enumerate() {
                 let (sign, shown) = &self.places[place];
                 // The second line begins with its sign.
@@ -68,7 +68,7 @@ impl<'a> Wall<'a> {
                     x += gap;
                 }
                 let place = Rect { x, y, width: width as u16, height };
-                hits.extend(shown.draw(board, marks, buffer, (place, most)));
+                hits.extend(shown.draw(buffer, place, most));
                 x += width as u16;
             }
             y += height;
@@ -77,20 +77,19 @@ impl<'a> Wall<'a> {
     }
 
     /// The most columns that each matrix shows: beside an earlier state both show the same ones.
-    fn same_columns(&self, board: &Board<'_>, marks: &Marks, line: &Line) -> usize {
+    fn same_columns(&self, board: &Board<'_>, line: &Line) -> usize {
         if board.state.beside().is_none() {
             return usize::MAX;
         }
-        let columns = |&(place, width): &(usize, usize)| {
-            self.places[place].1.columns_in(board, marks, (width, line.height))
-        };
+        let columns =
+            |&(place, width): &(usize, usize)| self.places[place].1.widths(line.height).fitting(width);
         line.places.iter().map(columns).min().unwrap_or(usize::MAX)
     }
 }
 
 /// The matrices in their order: `Q · Kᵀ = S`, `S → S_scaled`; beside an earlier state, the matrix as it was and as it is.
-fn places<'a>(board: &'a Board<'_>, marks: &Marks) -> Vec<Place<'a>> {
-    let state = board.state;
+fn places<'a>(board: &'a Board<'a>) -> Vec<Place<'a>> {
+    let Board { state, marks, .. } = board;
     let graph = state.graph();
     let node = state.cursor().node;
     let shown = |graph: &'a Graph, node: NodeId, turned: bool, more: &str| {
@@ -100,7 +99,7 @@ fn places<'a>(board: &'a Board<'_>, marks: &Marks) -> Vec<Place<'a>> {
         let shape = if turned { format!("{}×{}", shape.cols, shape.rows) } else { shape.to_string() };
         let open = if of.tensor().is_none() { " (never formed)" } else { "" };
         let title = board.spelled(&format!("{}{transposed} {shape}{more}{open}", of.name));
-        Shown { graph, node, turned, title, is_beside: !std::ptr::eq(graph, state.graph()) }
+        Shown { board, graph, node, turned, title, is_beside: !std::ptr::eq(graph, state.graph()) }
     };
     if let Some((before, changes)) = state.beside()
         && let Some(there) = before.find(&graph[node].name)

@@ -133,10 +133,12 @@ fn largest(tensor: &Tensor) -> f64 {
 // both. Text and shade are set together, so that the number can be read on its shade.
 
 /// The background of the screen: dark, light or unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Theme {
     /// The background is not known: shades have to be readable on both.
     #[default]
+    #[serde(rename = "auto")]
     Unknown,
     /// Light text on a dark ground.
     Dark,

@@ -5,13 +5,16 @@ use std::io::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
+use serde::Deserialize;
+
 use super::heat::{Heat, Theme};
 use crate::error::Result;
 use crate::graph::{Convention, NodeId};
 use crate::story::{Digits, StepItem, Story};
 
 /// The output formats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// Sentences, equations and tables for a terminal; rounded.
     #[default]

@@ -13,6 +13,8 @@ mod positions;
 mod recipe;
 mod weights;
 
+use serde::Deserialize;
+
 use crate::attention::{Axis, Base};
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -40,7 +42,8 @@ pub use weights::{Weights, weights};
 // The graph of similarities between words.
 
 /// A measure of the similarity of two vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// The dot product.
     Dot,
