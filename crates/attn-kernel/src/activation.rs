@@ -11,8 +11,8 @@
 //!
 //! Nothing cancels, so that the small results for negative x are good too.
 
-use crate::exp2::{Exp2, RegisterExp2};
-use crate::simd::Simd;
+use crate::exp2::Exp2;
+use crate::simd::{Scalar, Simd};
 
 /// A function that a layer applies to every number.
 ///
@@ -61,137 +61,78 @@ impl Activation {
     /// The function's value at x.
     #[inline(always)]
     pub fn of(self, x: f32) -> f32 {
-        self.with(&exp(), x)
+        self.of_lanes(Scalar, &exp(), x)
     }
 
+    /// The function's values in every lane.
     #[inline(always)]
-    fn with(self, exp: &Exp2<f32>, x: f32) -> f32 {
+    fn of_lanes<S: Simd<f32>>(self, simd: S, exp: &Exp2<f32>, x: S::Register) -> S::Register {
+        let zero = simd.splat(0.0);
         let result = match self {
-            Activation::Silu => times_sigmoid(exp, x, x),
+            Activation::Silu => times_sigmoid(simd, exp, x, x),
             Activation::GeluTanh => {
-                let slope = x.mul_add(x, 0.0).mul_add(CUBIC, SLOPE);
-                times_sigmoid(exp, x, x.mul_add(slope, 0.0))
+                let square = simd.mul_add(x, x, zero);
+                let slope = simd.mul_add(square, simd.splat(CUBIC), simd.splat(SLOPE));
+                times_sigmoid(simd, exp, x, simd.mul_add(x, slope, zero))
             }
             Activation::Gelu => {
-                let t = 1.0 / x.abs().mul_add(POLE, 1.0);
-                let mut q = ERFC[0];
+                let (one, minus_half) = (simd.splat(1.0), simd.splat(-0.5));
+                let size = simd.with_sign_of(x, zero);
+                let t = simd.div(one, simd.mul_add(size, simd.splat(POLE), one));
+                let mut q = simd.splat(ERFC[0]);
                 for coefficient in &ERFC[1..] {
-                    q = q.mul_add(t, *coefficient);
+                    q = simd.mul_add(q, t, simd.splat(*coefficient));
                 }
-                let s = exp.of(x.mul_add(x * -0.5, 0.0)).mul_add(q, 0.0);
-                x.mul_add(if x < 0.0 { s } else { 1.0 - s }, 0.0)
+                let half = simd.mul_add(x, minus_half, zero);
+                let s = simd.mul_add(exp.of_lanes(simd, simd.mul_add(x, half, zero)), q, zero);
+                simd.mul_add(x, below_zero_or(simd, x, s, simd.sub(one, s)), zero)
             }
         };
-        result.copysign(x)
+        simd.with_sign_of(result, x)
     }
 }
 
 /// x · σ(v).
 #[inline(always)]
-fn times_sigmoid(exp: &Exp2<f32>, x: f32, v: f32) -> f32 {
-    let e = exp.of(-v.abs());
-    x.mul_add(if v < 0.0 { e } else { 1.0 }, 0.0) / (e + 1.0)
+fn times_sigmoid<S: Simd<f32>>(simd: S, exp: &Exp2<f32>, x: S::Register, v: S::Register) -> S::Register {
+    let (zero, one) = (simd.splat(0.0), simd.splat(1.0));
+    let e = exp.of_lanes(simd, simd.with_sign_of(v, simd.splat(-0.5)));
+    simd.div(simd.mul_add(x, below_zero_or(simd, v, e, one), zero), simd.add(e, one))
 }
 
-/// [`Activation`]'s functions for all lanes of a register.
-#[derive(Clone, Copy)]
-pub(crate) struct RegisterActivation<S: Simd<f32>> {
+/// `below` in the lanes where v < 0, `otherwise` in the others.
+#[inline(always)]
+fn below_zero_or<S: Simd<f32>>(
     simd: S,
-    exp: RegisterExp2<f32, S>,
-    zero: S::Register,
-    one: S::Register,
-    minus_half: S::Register,
-}
-
-impl<S: Simd<f32>> RegisterActivation<S> {
-    #[inline(always)]
-    fn new(simd: S) -> Self {
-        RegisterActivation {
-            simd,
-            exp: RegisterExp2::new(simd, &exp()),
-            zero: simd.splat(0.0),
-            one: simd.splat(1.0),
-            minus_half: simd.splat(-0.5),
-        }
-    }
-
-    /// x · σ(v).
-    #[inline(always)]
-    fn times_sigmoid(&self, x: S::Register, v: S::Register) -> S::Register {
-        let RegisterActivation { simd, zero, one, .. } = *self;
-        let e = self.exp.of(simd.with_sign_of(v, self.minus_half));
-        let numerator = self.below_zero_or(v, e, one);
-        simd.div(simd.mul_add(x, numerator, zero), simd.add(e, one))
-    }
-
-    /// `below` in the lanes where v < 0, `otherwise` in the others.
-    #[inline(always)]
-    fn below_zero_or(&self, v: S::Register, below: S::Register, otherwise: S::Register) -> S::Register {
-        let RegisterActivation { simd, zero, .. } = *self;
-        let below = simd.sub(below, simd.zero_below(below, v, zero));
-        simd.add(below, simd.zero_below(otherwise, v, zero))
-    }
-
-    #[inline(always)]
-    fn silu(&self, x: S::Register) -> S::Register {
-        self.simd.with_sign_of(self.times_sigmoid(x, x), x)
-    }
-
-    #[inline(always)]
-    fn gelu_tanh(&self, x: S::Register) -> S::Register {
-        let RegisterActivation { simd, zero, .. } = *self;
-        let square = simd.mul_add(x, x, zero);
-        let slope = simd.mul_add(square, simd.splat(CUBIC), simd.splat(SLOPE));
-        simd.with_sign_of(self.times_sigmoid(x, simd.mul_add(x, slope, zero)), x)
-    }
-
-    #[inline(always)]
-    fn gelu(&self, x: S::Register) -> S::Register {
-        let RegisterActivation { simd, zero, one, .. } = *self;
-        let size = simd.with_sign_of(x, zero);
-        let t = simd.div(one, simd.mul_add(size, simd.splat(POLE), one));
-        let mut q = simd.splat(ERFC[0]);
-        for coefficient in &ERFC[1..] {
-            q = simd.mul_add(q, t, simd.splat(*coefficient));
-        }
-        let half = simd.mul_add(x, self.minus_half, zero);
-        let s = simd.mul_add(self.exp.of(simd.mul_add(x, half, zero)), q, zero);
-        let phi = self.below_zero_or(x, s, simd.sub(one, s));
-        simd.with_sign_of(simd.mul_add(x, phi, zero), x)
-    }
+    v: S::Register,
+    below: S::Register,
+    otherwise: S::Register,
+) -> S::Register {
+    let zero = simd.splat(0.0);
+    let below = simd.sub(below, simd.zero_below(below, v, zero));
+    simd.add(below, simd.zero_below(otherwise, v, zero))
 }
 
 /// Replaces every number by the function's value.
 #[inline(always)]
 pub(crate) fn replace_all<S: Simd<f32>>(simd: S, activation: Activation, numbers: &mut [f32]) {
-    let registers = RegisterActivation::new(simd);
+    // The function is chosen once, not for each number.
     match activation {
-        Activation::Gelu => replace(simd, activation, numbers, |x| registers.gelu(x)),
-        Activation::GeluTanh => replace(simd, activation, numbers, |x| registers.gelu_tanh(x)),
-        Activation::Silu => replace(simd, activation, numbers, |x| registers.silu(x)),
+        Activation::Gelu => replace(simd, Activation::Gelu, numbers),
+        Activation::GeluTanh => replace(simd, Activation::GeluTanh, numbers),
+        Activation::Silu => replace(simd, Activation::Silu, numbers),
     }
 }
 
 #[inline(always)]
-fn replace<S: Simd<f32>>(
-    simd: S,
-    activation: Activation,
-    numbers: &mut [f32],
-    of: impl Fn(S::Register) -> S::Register,
-) {
+fn replace<S: Simd<f32>>(simd: S, activation: Activation, numbers: &mut [f32]) {
+    let exp = exp();
     let mut registers = numbers.chunks_exact_mut(S::LANES);
     for numbers in &mut registers {
         // SAFETY: a chunk is as long as a register.
-        unsafe { simd.store(of(simd.load(numbers)), numbers) };
+        unsafe { simd.store(activation.of_lanes(simd, &exp, simd.load(numbers)), numbers) };
     }
-    replace_all_plain(activation, registers.into_remainder());
-}
-
-/// The plain version of [`replace_all`].
-#[inline(always)]
-pub(crate) fn replace_all_plain(activation: Activation, numbers: &mut [f32]) {
-    let exp = exp();
-    for number in numbers {
-        *number = activation.with(&exp, *number);
+    for number in registers.into_remainder() {
+        *number = activation.of_lanes(Scalar, &exp, *number);
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::decode::{self, PartTask, Partials, Query, RowTask};
+use crate::decode::{self, Group, PartTask, Query, RowTask};
 use crate::error::Result;
 use crate::kernels::{DecodeKernel, Kernels, TileKernel};
 use crate::layout::Layout;
@@ -13,7 +13,8 @@ use crate::plain::{self, parts};
 use crate::pool::{self, Machine, Resources};
 use crate::problem::Attention;
 use crate::real::Real;
-use crate::tile::{Tile, TileTask};
+use crate::simd::TileWidth;
+use crate::tile::Tile;
 
 /// Heads with at least this many queries are computed in tiles of queries, others in lanes of columns. The only choice that
 /// changes bits; it depends on the shape alone.
@@ -67,7 +68,7 @@ pub fn attend<T: Kernels>(
     if q.rows < MIN_QUERIES_FOR_TILES {
         kernels.map_or_else(|| run.decode_plain(), |kernels| run.decode(kernels.decode))
     } else {
-        kernels.map_or_else(|| run.tiles_plain(), |kernels| run.tiles(run.cheapest(&kernels.tiles)))
+        kernels.map_or_else(|| run.tiles(&plain_tile()), |kernels| run.tiles(run.cheapest(&kernels.tiles)))
     }
 }
 
@@ -75,6 +76,15 @@ pub fn attend<T: Kernels>(
 fn operations<T: Real>(attention: &Attention<'_, T>) -> usize {
     let (q, v) = (attention.q.layout(), attention.v.layout());
     [q.rows, v.rows, q.columns + v.columns, 2].into_iter().fold(q.heads, usize::saturating_mul)
+}
+
+/// The tile without SIMD: one query.
+fn plain_tile<T: Real>() -> TileKernel<T> {
+    let attend = |Tile { head, number, queries, scratch, results }: Tile<'_, T>| {
+        // SAFETY: the promise of whoever calls the kernel.
+        unsafe { plain::attend_rows(&head, number, queries, scratch, results) }
+    };
+    TileKernel { width: TileWidth::Narrow, queries: 1, scratch_bytes: plain::scratch_bytes, attend }
 }
 
 /// A checked problem, and where its results go.
@@ -89,43 +99,16 @@ impl<T: Real> Run<'_, T> {
     fn tiles(&self, kernel: &TileKernel<T>) -> Result<Resources> {
         // The numbers of heads are in different places, but there are equally many.
         let bytes = (kernel.scratch_bytes)(&self.attention.head(0));
-        self.each_tile(kernel.queries, bytes, &|number, queries| {
-            with_scratch(bytes, |scratch| {
-                let tile = Tile { head: self.attention.head(number), number, queries };
-                // SAFETY: the level was found available; every row is in one tile.
-                unsafe { (kernel.attend)(TileTask { tile: &tile, scratch, results: &self.results }) };
-            });
-        })
-    }
-
-    /// Tiles without SIMD: a task is a query.
-    fn tiles_plain(&self) -> Result<Resources> {
-        let bytes = plain::scratch_bytes(&self.attention.head(0));
-        self.each_tile(1, bytes, &|number, queries| {
-            let head = self.attention.head(number);
-            with_scratch(bytes, |scratch| {
-                // SAFETY: every row is in one task.
-                unsafe { plain::attend_rows(&head, number, queries, scratch, &self.results) };
-            });
-        })
-    }
-
-    /// Calls `work` with every head and, for each, every tile of `queries` queries, on all threads.
-    fn each_tile(
-        &self,
-        queries: usize,
-        bytes: usize,
-        work: &(dyn Fn(usize, Range<usize>) + Sync),
-    ) -> Result<Resources> {
-        memory::is_available(bytes)?;
         let q = self.attention.q.layout();
-        let tiles = q.rows.div_ceil(queries);
-        let threads = pool::run(self.threads, q.heads * tiles, &|task| {
+        let tiles = q.rows.div_ceil(kernel.queries);
+        pool::run_with_scratch(self.threads, q.heads * tiles, bytes, &|task, scratch| {
             // Consecutive tasks share keys and values. Under a causal mask the last tile of a head is the longest: first.
-            let tile = tiles - 1 - task % tiles;
-            work(task / tiles, tile * queries..((tile + 1) * queries).min(q.rows));
-        });
-        Ok(Resources { extra_bytes: bytes * threads, threads })
+            let (number, tile) = (task / tiles, tiles - 1 - task % tiles);
+            let queries = tile * kernel.queries..((tile + 1) * kernel.queries).min(q.rows);
+            let head = self.attention.head(number);
+            // SAFETY: the level was found available; every row is in one tile.
+            unsafe { (kernel.attend)(Tile { head, number, queries, scratch, results: &self.results }) };
+        })
     }
 
     /// The tile with the lowest cost of all computed scores, hidden and padded ones included.
@@ -163,45 +146,36 @@ impl<T: Real> Run<'_, T> {
         let layout = Layout::stacked(k.heads, parts * rows, v.columns + 2);
         let mut numbers = memory::zeros(layout.heads.saturating_mul(layout.head_stride))?;
         let partials = SharedRows::new(&mut numbers, layout)?;
-        let bytes = decode::scratch_bytes(&groups[0]).max(decode::scratch_bytes_to_finish(&groups[0]));
-        memory::is_available(bytes)?;
-        let threads = pool::run(self.threads, k.heads * parts, &|task| {
-            let (group, part) = (task / parts, task % parts);
-            let partials = &Partials { rows: partials, group };
-            with_scratch(bytes, |scratch| {
-                let task = PartTask { group: &groups[group], part, scratch, partials };
-                // SAFETY: the level was found available; every part of a group is one task's.
-                unsafe { (kernel.attend_part)(task) };
-            });
-        });
-        pool::run(self.threads, k.heads, &|group| {
-            let (partials, results) = (&Partials { rows: partials, group }, &self.results);
+        let group_of = |number: usize| Group { queries: &groups[number], number, partials };
+        let bytes = decode::scratch_bytes(&groups[0]);
+        let run = pool::run_with_scratch(self.threads, k.heads * parts, bytes, &|task, scratch| {
+            let (group, part) = (group_of(task / parts), task % parts);
+            // SAFETY: the level was found available; every part of a group is one task's.
+            unsafe { (kernel.attend_part)(PartTask { group, part, scratch }) };
+        })?;
+        pool::run(self.threads, k.heads, &|number| {
             for query in 0..rows {
                 with_scratch(bytes, |scratch| {
-                    let task = RowTask { group: &groups[group], query, scratch, partials, results };
+                    let task = RowTask { group: group_of(number), query, scratch, results: &self.results };
                     // SAFETY: all parts are finished; every group is one task's.
                     unsafe { (kernel.finish_row)(task) };
                 });
             }
         });
         let kept = size_of_val(&numbers[..]) + k.heads * rows * size_of::<Query<'_, T>>();
-        Ok(Resources { extra_bytes: kept + bytes * threads, threads })
+        Ok(Resources { extra_bytes: kept + run.extra_bytes, ..run })
     }
 
     /// A few queries without SIMD: a task is a query.
     fn decode_plain(&self) -> Result<Resources> {
         let q = self.attention.q.layout();
         let bytes = plain::decode_scratch_bytes(&self.attention.head(0));
-        memory::is_available(bytes)?;
-        let threads = pool::run(self.threads, q.heads * q.rows, &|task| {
+        pool::run_with_scratch(self.threads, q.heads * q.rows, bytes, &|task, scratch| {
             let id = RowId { head: task / q.rows, row: task % q.rows };
             let head = self.attention.head(id.head);
-            with_scratch(bytes, |scratch| {
-                // SAFETY: every row is one task's.
-                unsafe { plain::attend_row(&head, id, scratch, &self.results) };
-            });
-        });
-        Ok(Resources { extra_bytes: bytes * threads, threads })
+            // SAFETY: every row is one task's.
+            unsafe { plain::attend_row(&head, id, scratch, &self.results) };
+        })
     }
 
     /// The queries of these heads.

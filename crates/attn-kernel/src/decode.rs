@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::exp2::{Exp2, RegisterExp2, RegisterSoftCap};
+use crate::exp2::Exp2;
 use crate::layout::View;
 use crate::memory::{Scratch, prefetch_near};
 use crate::output::{Results, RowId, SharedRows};
@@ -16,9 +16,6 @@ use crate::real::Real;
 use crate::simd::{Simd, Work};
 use crate::visibility::{BLOCK, BlockVisibility, blocks};
 
-/// The queries that share a key/value head: at least one.
-pub(crate) type Group<'a, T> = [Query<'a, T>];
-
 /// One query.
 #[derive(Clone)]
 pub(crate) struct Query<'a, T> {
@@ -27,55 +24,48 @@ pub(crate) struct Query<'a, T> {
     pub id: RowId,
 }
 
-/// The partial results of a group: for each query and each part the accumulator, then the running max and sum.
+/// The queries that share a key/value head, and their partial results.
 #[derive(Clone, Copy)]
-pub(crate) struct Partials<'a, T> {
-    /// A head for each group, in it a row for each query of each part.
-    pub rows: SharedRows<'a, T>,
+pub(crate) struct Group<'a, T> {
+    /// At least one.
+    pub queries: &'a [Query<'a, T>],
     /// The group's index.
-    pub group: usize,
+    pub number: usize,
+    /// A head for each group, in it a row for each query of each part: the accumulator, then the running max and sum.
+    pub partials: SharedRows<'a, T>,
 }
 
-impl<'a, T: Real> Partials<'a, T> {
-    /// The partial result of this row: query r of part p is row p · queries + r.
+impl<T: Real> Group<'_, T> {
+    /// The partial result of query r.
     ///
     /// # Safety
     /// The row exists, and no other thread reads or writes it meanwhile.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref)]
-    pub unsafe fn row_mut(&self, row: usize) -> &mut [T] {
+    unsafe fn partial(&self, part: usize, r: usize) -> Partial<'_, T> {
+        let id = RowId { head: self.number, row: part * self.queries.len() + r };
+        let columns = self.partials.columns() - 2;
         // SAFETY: the caller's promise.
-        unsafe { self.rows.row_mut(RowId { head: self.group, row }, 0, self.rows.columns()) }
+        let (accumulator, state) = unsafe { self.partials.row_mut(id, 0, columns + 2) }.split_at_mut(columns);
+        Partial { accumulator, state }
     }
 }
 
-/// A row of the partial results.
+/// The partial result of a query.
 struct Partial<'p, T> {
-    pub accumulator: &'p mut [T],
-    pub state: SoftmaxState<T>,
+    accumulator: &'p mut [T],
+    /// The running max and sum.
+    state: &'p mut [T],
 }
 
-impl<'p, T: Real> Partial<'p, T> {
-    /// Writes the partial result before the first key.
+impl<T: Real> Partial<'_, T> {
     #[inline(always)]
-    pub fn start(row: &mut [T]) {
-        row.fill(T::ZERO);
-        Partial::set_state(row, SoftmaxState::EMPTY);
-    }
-
-    /// Writes the state behind the accumulator.
-    #[inline(always)]
-    pub fn set_state(row: &mut [T], state: SoftmaxState<T>) {
-        let columns = row.len() - 2;
-        row[columns] = state.max;
-        row[columns + 1] = state.sum;
+    fn state(&self) -> SoftmaxState<T> {
+        SoftmaxState { max: self.state[0], sum: self.state[1] }
     }
 
     #[inline(always)]
-    pub fn of(row: &'p mut [T]) -> Partial<'p, T> {
-        let columns = row.len() - 2;
-        let (accumulator, state) = row.split_at_mut(columns);
-        Partial { accumulator, state: SoftmaxState { max: state[0], sum: state[1] } }
+    fn set_state(&mut self, SoftmaxState { max, sum }: SoftmaxState<T>) {
+        (self.state[0], self.state[1]) = (max, sum);
     }
 }
 
@@ -84,13 +74,13 @@ impl<'p, T: Real> Partial<'p, T> {
 /// The maximum number of queries that share one pass over a block.
 const TOGETHER: usize = 4;
 
-/// The scratch memory of a part, in bytes.
-pub(crate) fn scratch_bytes<T: Real>(group: &Group<'_, T>) -> usize {
-    let Some(Query { head, .. }) = group.first() else { return 0 };
-    let queries = group.len() * head.q.columns.next_multiple_of(VIRTUAL_LANES);
-    Scratch::bytes_of::<T>(queries)
+/// The scratch memory of a task, in bytes: a part's queries, weights and copy, or two rows and what the plain version needs.
+pub(crate) fn scratch_bytes<T: Real>(queries: &[Query<'_, T>]) -> usize {
+    let Some(Query { head, .. }) = queries.first() else { return 0 };
+    let part = Scratch::bytes_of::<T>(queries.len() * head.q.columns.next_multiple_of(VIRTUAL_LANES))
         + Scratch::bytes_of::<[T; BLOCK]>(TOGETHER)
-        + Scratch::bytes_of::<T>(head.copy_len())
+        + Scratch::bytes_of::<T>(head.copy_len());
+    part.max(Scratch::bytes_of::<T>(head.v.columns) + plain::decode_scratch_bytes(head))
 }
 
 /// Attends from the group's queries to the keys of its part. K registers hold sixteen numbers.
@@ -101,11 +91,10 @@ pub(crate) struct AttendPart<T, const K: usize>(PhantomData<T>);
 
 /// The arguments of [`AttendPart`].
 pub(crate) struct PartTask<'a, T> {
-    pub group: &'a Group<'a, T>,
+    pub group: Group<'a, T>,
     /// The index of the part.
     pub part: usize,
     pub scratch: Scratch<'a>,
-    pub partials: &'a Partials<'a, T>,
 }
 
 impl<T: Real, S: Simd<T>, const K: usize> Work<S> for AttendPart<T, K> {
@@ -113,33 +102,30 @@ impl<T: Real, S: Simd<T>, const K: usize> Work<S> for AttendPart<T, K> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(simd: S, PartTask { group, part: number, mut scratch, partials }: PartTask<'_, T>) {
-        let Some(Query { head, .. }) = group.first() else { return };
-        let count = group.len();
+    unsafe fn run(simd: S, PartTask { group, part: number, mut scratch }: PartTask<'_, T>) {
+        let Some(Query { head, .. }) = group.queries.first() else { return };
+        let count = group.queries.len();
         let width = head.q.columns.next_multiple_of(VIRTUAL_LANES);
         let queries = scratch.take::<T>(count * width);
-        let weights = scratch.take::<[T; BLOCK]>(TOGETHER);
-        let copy = scratch.take::<T>(head.copy_len());
-        copy_queries(group, width, queries);
-        // SAFETY: the row is this part's, and each is taken once at a time.
-        let row_of = |r: usize| unsafe { partials.row_mut(number * count + r) };
+        copy_queries(group.queries, width, queries);
         for r in 0..count {
-            Partial::start(row_of(r));
+            // SAFETY: the row is this part's.
+            let mut partial = unsafe { group.partial(number, r) };
+            partial.accumulator.fill(T::ZERO);
+            partial.set_state(SoftmaxState::EMPTY);
         }
-        for keys in blocks(seen_by_any(group, number)) {
+        let (weights, copy) = (scratch.take(TOGETHER), scratch.take(head.copy_len()));
+        let mut part = Part::<T, S, K> { simd, group, number, width, queries, weights, copy };
+        for keys in blocks(seen_by_any(group.queries, number)) {
             for from in (0..count).step_by(TOGETHER) {
-                let rows = &group[from..(from + TOGETHER).min(count)];
-                let row_of = |r| row_of(from + r);
-                let space = BlockMemory {
-                    queries: &queries[from * width..],
-                    weights: &mut *weights,
-                    copy: &mut *copy,
-                };
-                match rows.len() {
-                    4 => attend_block::<T, S, 4, K>(simd, rows, &keys, space, row_of),
-                    3 => attend_block::<T, S, 3, K>(simd, rows, &keys, space, row_of),
-                    2 => attend_block::<T, S, 2, K>(simd, rows, &keys, space, row_of),
-                    _ => attend_block::<T, S, 1, K>(simd, rows, &keys, space, row_of),
+                // SAFETY: the rows are this part's.
+                unsafe {
+                    match count - from {
+                        1 => part.attend::<1>(&keys, from),
+                        2 => part.attend::<2>(&keys, from),
+                        3 => part.attend::<3>(&keys, from),
+                        _ => part.attend::<4>(&keys, from),
+                    }
                 }
             }
         }
@@ -148,18 +134,18 @@ impl<T: Real, S: Simd<T>, const K: usize> Work<S> for AttendPart<T, K> {
 
 /// The keys of a part inside the band of any query: from the first start to the last end of both ranges.
 #[inline(always)]
-fn seen_by_any<T: Real>(group: &Group<'_, T>, number: usize) -> [Range<usize>; 2] {
+fn seen_by_any<T: Real>(queries: &[Query<'_, T>], number: usize) -> [Range<usize>; 2] {
     let seen = |query: &Query<'_, T>| visible_part(&query.head, query.id.row, number);
     let cover = |[a, b]: [Range<usize>; 2], [c, d]: [Range<usize>; 2]| {
         [a.start.min(c.start)..a.end.max(c.end), b.start.min(d.start)..b.end.max(d.end)]
     };
-    group.iter().map(seen).reduce(cover).unwrap_or_default()
+    queries.iter().map(seen).reduce(cover).unwrap_or_default()
 }
 
 /// Copies the queries side by side, with zeros up to a multiple of sixteen columns.
 #[inline(always)]
-fn copy_queries<T: Real>(group: &Group<'_, T>, width: usize, copies: &mut [T]) {
-    for (copy, Query { head, id }) in copies.chunks_exact_mut(width.max(1)).zip(group) {
+fn copy_queries<T: Real>(queries: &[Query<'_, T>], width: usize, copies: &mut [T]) {
+    for (copy, Query { head, id }) in copies.chunks_exact_mut(width.max(1)).zip(queries) {
         copy.fill(T::ZERO);
         for (c, number) in copy[..head.q.columns].iter_mut().enumerate() {
             *number = head.q.at(id.row, c);
@@ -169,161 +155,156 @@ fn copy_queries<T: Real>(group: &Group<'_, T>, width: usize, copies: &mut [T]) {
 
 // A few queries against one block of keys: the three steps of the plain version's `attend_keys`.
 
-/// The memory of a block.
-struct BlockMemory<'s, T> {
-    /// The queries side by side, padded with zeros to a multiple of sixteen columns.
-    pub queries: &'s [T],
+/// A part of the keys, and the memory of a block. K registers hold sixteen numbers.
+struct Part<'a, T, S, const K: usize> {
+    simd: S,
+    group: Group<'a, T>,
+    /// The index of the part.
+    number: usize,
+    /// The columns of a query, padded with zeros to a multiple of sixteen.
+    width: usize,
+    /// The queries side by side.
+    queries: &'a [T],
     /// A row of scores, then weights, for each query.
-    pub weights: &'s mut [[T; BLOCK]],
+    weights: &'a mut [[T; BLOCK]],
     /// The block's keys, then its values, where their rows are not contiguous.
-    pub copy: &'s mut [T],
+    copy: &'a mut [T],
 }
 
-/// Attends from G queries to the block `keys` and updates their partial results, which `partial` gives by index. K registers
-/// hold sixteen numbers.
-#[inline(always)]
-fn attend_block<'p, T: Real, S: Simd<T>, const G: usize, const K: usize>(
-    simd: S,
-    group: &[Query<'_, T>],
-    keys: &Range<usize>,
-    space: BlockMemory<'_, T>,
-    partial: impl Fn(usize) -> &'p mut [T],
-) {
-    let BlockMemory { queries, weights, copy } = space;
-    let visibility: [BlockVisibility; G] = std::array::from_fn(|r| {
-        let Query { head, id } = &group[r];
-        head.visibility.of_block(&(id.row..id.row + 1), keys)
-    });
-    if visibility.iter().all(|visibility| matches!(visibility, BlockVisibility::None)) {
-        return;
-    }
-    // Key j is at j mod BLOCK, so that its lane is j mod 16; places without a key of this block have weight 0.
-    for weights in &mut weights[..G] {
-        weights.fill(T::NEG_INFINITY);
-    }
-    let Head { k, v, .. } = group[0].head;
-    let k = k.rows(keys).contiguous(copy);
-    // Takes as many keys at a time as give sixteen dot products, or as many as there are registers for.
-    match (G, K) {
-        (1, 1) => scores::<T, S, G, K, 16>(simd, k, keys, queries, weights),
-        (2, 1) | (1, 2) => scores::<T, S, G, K, 8>(simd, k, keys, queries, weights),
-        (_, 1) | (2, 2) | (1, 4) => scores::<T, S, G, K, 4>(simd, k, keys, queries, weights),
-        (_, 2) | (2, 4) => scores::<T, S, G, K, 2>(simd, k, keys, queries, weights),
-        _ => scores::<T, S, G, K, 1>(simd, k, keys, queries, weights),
-    }
-    let mut correction = [T::ZERO; G];
-    for r in 0..G {
-        let Query { head, id } = &group[r];
-        let used = keys.start % BLOCK..keys.start % BLOCK + keys.len();
-        scale_and_hide(simd, head, id.row, keys, &visibility[r], &mut weights[r][used.clone()]);
-        let row = partial(r);
-        correction[r] = weigh::<T, S, K>(simd, &head.exp2(0), used, &mut weights[r], row);
-    }
-    let v = v.rows(keys).contiguous(copy);
-    if visibility.iter().all(|visibility| matches!(visibility, BlockVisibility::All)) {
-        let accumulators = std::array::from_fn(|r| Partial::of(partial(r)).accumulator);
-        add_values::<T, S, G>(simd, v, keys, weights, &correction, accumulators);
-    } else {
+impl<T: Real, S: Simd<T>, const K: usize> Part<'_, T, S, K> {
+    /// Attends from G queries, from the one at `from` on, to the block `keys`, and updates their partial results.
+    ///
+    /// # Safety
+    /// The rows of these queries are in the partials, and no other thread reads or writes them meanwhile.
+    #[inline(always)]
+    unsafe fn attend<const G: usize>(&mut self, keys: &Range<usize>, from: usize) {
+        let group = &self.group.queries[from..from + G];
+        let visibility: [BlockVisibility; G] = std::array::from_fn(|r| {
+            let Query { head, id } = &group[r];
+            head.visibility.of_block(&(id.row..id.row + 1), keys)
+        });
+        if visibility.iter().all(|visibility| matches!(visibility, BlockVisibility::None)) {
+            return;
+        }
+        // Key j is at j mod BLOCK, so that its lane is j mod 16; places without a key of this block have weight 0.
+        let weights = &mut self.weights[..G];
+        for weights in weights.iter_mut() {
+            weights.fill(T::NEG_INFINITY);
+        }
+        let Head { k, v, .. } = group[0].head;
+        let simd = self.simd;
+        let block = Scores::<T, S, G, K> {
+            simd,
+            k: k.rows(keys).contiguous(self.copy),
+            queries: &self.queries[from * self.width..],
+            width: self.width,
+        };
+        // Takes as many keys at a time as give sixteen dot products, or as many as there are registers for.
+        match (G, K) {
+            (1, 1) => block.write::<16>(keys, weights),
+            (2, 1) | (1, 2) => block.write::<8>(keys, weights),
+            (_, 1) | (2, 2) | (1, 4) => block.write::<4>(keys, weights),
+            (_, 2) | (2, 4) => block.write::<2>(keys, weights),
+            _ => block.write::<1>(keys, weights),
+        }
+        // SAFETY: the caller's promise; each row is taken once.
+        let mut partials = std::array::from_fn(|r| unsafe { self.group.partial(self.number, from + r) });
+        let mut correction = [T::ZERO; G];
         for r in 0..G {
-            let accumulator = Partial::of(partial(r)).accumulator;
-            add_visible_values(v, keys, &weights[r], &visibility[r], correction[r], accumulator);
+            let Query { head, id } = &group[r];
+            let used = keys.start % BLOCK..keys.start % BLOCK + keys.len();
+            scale_and_hide(simd, head, id.row, keys, &visibility[r], &mut weights[r][used.clone()]);
+            correction[r] = weigh::<T, S, K>(simd, &head.exp2(0), used, &mut weights[r], &mut partials[r]);
+        }
+        let accumulators = partials.map(|partial: Partial<'_, T>| partial.accumulator);
+        let values = Values { simd, v: v.rows(keys).contiguous(self.copy), keys, weights, correction };
+        if visibility.iter().all(|visibility| matches!(visibility, BlockVisibility::All)) {
+            values.add(accumulators);
+        } else {
+            values.add_visible(&visibility, accumulators);
         }
     }
 }
 
 // Step 1 for a few queries: the scores of a block of keys.
 
-/// The scores of G queries, J keys at a time: every register of a key is multiplied by all queries.
-#[inline(always)]
-fn scores<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
+/// The keys of a block, and G queries.
+struct Scores<'a, T, S, const G: usize, const K: usize> {
     simd: S,
-    k: View<'_, T>,
-    keys: &Range<usize>,
-    queries: &[T],
-    scores: &mut [[T; BLOCK]],
-) {
-    let mut j = keys.start;
-    while j + J <= keys.end {
-        let dots = dots::<T, S, G, K, J>(simd, k, j - keys.start, queries);
-        for r in 0..G {
-            for ahead in 0..J {
-                scores[r][(j + ahead) % BLOCK] = dots[r * J + ahead];
+    k: View<'a, T>,
+    queries: &'a [T],
+    width: usize,
+}
+
+impl<T: Real, S: Simd<T>, const G: usize, const K: usize> Scores<'_, T, S, G, K> {
+    /// The scores, J keys at a time: every register of a key is multiplied by all queries.
+    #[inline(always)]
+    fn write<const J: usize>(&self, keys: &Range<usize>, scores: &mut [[T; BLOCK]]) {
+        let mut j = keys.start;
+        while j + J <= keys.end {
+            let dots = self.dots::<J>(j - keys.start);
+            for r in 0..G {
+                for ahead in 0..J {
+                    scores[r][(j + ahead) % BLOCK] = dots[r * J + ahead];
+                }
+            }
+            j += J;
+        }
+        for j in j..keys.end {
+            let dots = self.dots::<1>(j - keys.start);
+            for r in 0..G {
+                scores[r][j % BLOCK] = dots[r];
             }
         }
-        j += J;
     }
-    for j in j..keys.end {
-        let dots = dots::<T, S, G, K, 1>(simd, k, j - keys.start, queries);
-        for r in 0..G {
-            scores[r][j % BLOCK] = dots[r];
+
+    /// `dots[r·J + a] = q_r · k_j` for j = first + a, J keys and G queries, at most sixteen pairs.
+    #[inline(always)]
+    fn dots<const J: usize>(&self, first: usize) -> [T; VIRTUAL_LANES] {
+        let Scores { simd, k, queries, width } = *self;
+        let whole = k.columns - k.columns % VIRTUAL_LANES;
+        assert!(queries.len() >= G * width);
+        let keys: [&[T]; J] = std::array::from_fn(|ahead| k.row(first + ahead, 0));
+        let mut sums = [[simd.splat(T::ZERO); K]; VIRTUAL_LANES];
+        for column in (0..whole).step_by(VIRTUAL_LANES) {
+            // SAFETY: sixteen columns are left in every key, and in every query, whose row is as long as the width.
+            unsafe { self.add_products(keys, [column, column], &mut sums) };
         }
-    }
-}
-
-/// `dots[r·J + a] = q_r · k_j` for j = first + a, J keys and G queries, at most sixteen pairs.
-#[inline(always)]
-fn dots<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
-    simd: S,
-    k: View<'_, T>,
-    first: usize,
-    queries: &[T],
-) -> [T; VIRTUAL_LANES] {
-    let whole = k.columns - k.columns % VIRTUAL_LANES;
-    let width = k.columns.next_multiple_of(VIRTUAL_LANES);
-    assert!(queries.len() >= G * width);
-    let keys: [&[T]; J] = std::array::from_fn(|ahead| k.row(first + ahead, 0));
-    let prefetch = PREFETCH_ROWS * k.row_stride();
-    let mut sums = [[simd.splat(T::ZERO); K]; VIRTUAL_LANES];
-    for column in (0..whole).step_by(VIRTUAL_LANES) {
-        let sixteen = SixteenColumns { keys, queries, width, column, prefetch };
-        // SAFETY: sixteen columns are left in every key, and in every query, whose row is as long as the width.
-        unsafe { sixteen.multiply_add::<S, G, K>(simd, &mut sums) };
-    }
-    if whole < k.columns {
-        let mut padded = [[T::ZERO; VIRTUAL_LANES]; J];
-        for (padded, key) in padded.iter_mut().zip(keys) {
-            padded[..k.columns - whole].copy_from_slice(&key[whole..]);
+        if whole < k.columns {
+            let mut padded = [[T::ZERO; VIRTUAL_LANES]; J];
+            for (padded, key) in padded.iter_mut().zip(keys) {
+                padded[..k.columns - whole].copy_from_slice(&key[whole..]);
+            }
+            let keys: [&[T]; J] = std::array::from_fn(|ahead| &padded[ahead][..]);
+            // SAFETY: as above; the padded keys have sixteen columns.
+            unsafe { self.add_products(keys, [0, whole], &mut sums) };
         }
-        let keys: [&[T]; J] = std::array::from_fn(|ahead| &padded[ahead][..]);
-        let sixteen = SixteenColumns { keys, queries: &queries[whole..], width, column: 0, prefetch: 0 };
-        // SAFETY: as above; the padded keys have sixteen columns.
-        unsafe { sixteen.multiply_add::<S, G, K>(simd, &mut sums) };
+        fold_all(simd, sums, G * J)
     }
-    fold_all(simd, sums, G * J)
-}
 
-/// Sixteen columns of J keys and of the queries.
-struct SixteenColumns<'n, T, const J: usize> {
-    keys: [&'n [T]; J],
-    /// The queries side by side, each `width` long.
-    queries: &'n [T],
-    width: usize,
-    /// The first of the sixteen columns.
-    column: usize,
-    /// Prefetch distance, in numbers.
-    prefetch: usize,
-}
-
-impl<T: Real, const J: usize> SixteenColumns<'_, T, J> {
-    /// Adds the products of these columns, for J keys and G queries, to the sums.
+    /// Adds the products of sixteen columns, for J keys and G queries, to the sums: from the first of these columns on, and from the
+    /// second of the queries.
     ///
     /// # Safety
-    /// Every key and query has these sixteen columns.
+    /// Every key and query has these columns.
     #[inline(always)]
-    unsafe fn multiply_add<S: Simd<T>, const G: usize, const K: usize>(
+    unsafe fn add_products<const J: usize>(
         &self,
-        simd: S,
+        keys: [&[T]; J],
+        [of_keys, of_queries]: [usize; 2],
         sums: &mut [[S::Register; K]; VIRTUAL_LANES],
     ) {
+        let Scores { simd, k, queries, width } = *self;
+        let prefetch = PREFETCH_ROWS * k.row_stride();
         for part in 0..K {
-            let at = self.column + part * S::LANES;
+            let at = part * S::LANES;
             for ahead in 0..J {
-                prefetch_near(self.keys[ahead].as_ptr().wrapping_add(at + self.prefetch));
+                prefetch_near(keys[ahead].as_ptr().wrapping_add(of_keys + at + prefetch));
                 // SAFETY: the caller has sixteen columns there.
-                let key = unsafe { simd.load(self.keys[ahead].get_unchecked(at..)) };
+                let key = unsafe { simd.load(keys[ahead].get_unchecked(of_keys + at..)) };
                 for r in 0..G {
                     // SAFETY: as above.
-                    let query = unsafe { simd.load(self.queries.get_unchecked(r * self.width + at..)) };
+                    let query = unsafe { simd.load(queries.get_unchecked(r * width + of_queries + at..)) };
                     let sum = &mut sums[r * J + ahead][part];
                     *sum = simd.mul_add(key, query, *sum);
                 }
@@ -347,7 +328,7 @@ fn scale_and_hide<T: Real, S: Simd<T>>(
             *score = score.mul_add(head.scale, head.bias(i, j));
         }
         if let Some(soft_cap) = &head.soft_cap {
-            RegisterSoftCap::new(simd, soft_cap).replace_all(scores, soft_cap);
+            soft_cap.replace_all(simd, scores);
         }
     }
     for (at, score) in scores.iter_mut().enumerate() {
@@ -359,17 +340,17 @@ fn scale_and_hide<T: Real, S: Simd<T>>(
 
 // Step 2 for a few queries: scores become weights.
 
-/// Replaces the scores of a row by weights and updates the state behind its accumulator, `row`. Returns the correction of older
-/// sums. `used` are the places of keys.
+/// Replaces the scores of a row by weights and updates the state of its partial result. Returns the correction of older sums. `used`
+/// are the places of keys.
 #[inline(always)]
 fn weigh<T: Real, S: Simd<T>, const K: usize>(
     simd: S,
     exp2: &Exp2<T>,
     used: Range<usize>,
     scores: &mut [T; BLOCK],
-    row: &mut [T],
+    partial: &mut Partial<'_, T>,
 ) -> T {
-    let old = Partial::of(row).state;
+    let old = partial.state();
     let scores =
         &mut scores[used.start / VIRTUAL_LANES * VIRTUAL_LANES..used.end.next_multiple_of(VIRTUAL_LANES)];
     let mut max = [simd.splat(old.max); K];
@@ -379,114 +360,106 @@ fn weigh<T: Real, S: Simd<T>, const K: usize>(
     }
     let max = virtual_lanes(simd, max).into_iter().fold(T::NEG_INFINITY, T::max);
     let raised = SoftmaxState { max, sum: old.sum };
-    let (reference, lanes) = (simd.splat(raised.reference()), RegisterExp2::new(simd, exp2));
+    let reference = simd.splat(raised.reference());
     let mut sums = [simd.splat(T::ZERO); K];
     for (at, numbers) in scores.chunks_exact_mut(S::LANES).enumerate() {
         // SAFETY: a chunk is as long as a register.
         unsafe {
-            let weights = lanes.of(simd.sub(simd.load(numbers), reference));
+            let weights = exp2.of_lanes(simd, simd.sub(simd.load(numbers), reference));
             sums[at % K] = simd.add(sums[at % K], weights);
             simd.store(weights, numbers);
         }
     }
     let correction = exp2.correction(old.max - raised.reference());
     let sum = raised.sum.mul_add(correction, fold(virtual_lanes(simd, sums)));
-    Partial::set_state(row, SoftmaxState { max, sum });
+    partial.set_state(SoftmaxState { max, sum });
     correction
 }
 
 // Step 3 for a few queries: the weighted values.
 
-/// Adds the values to the accumulators of G queries, each times its weight; the last columns one by one.
-#[inline(always)]
-fn add_values<T: Real, S: Simd<T>, const G: usize>(
+/// The values of a block of keys, and for each of G queries their weights and the correction of older sums.
+struct Values<'a, T, S, const G: usize> {
     simd: S,
-    v: View<'_, T>,
-    keys: &Range<usize>,
-    weights: &[[T; BLOCK]],
-    correction: &[T; G],
-    mut accumulators: [&mut [T]; G],
-) {
-    // Takes as many registers of columns at a time as leave room for their sums of all queries: each value is loaded once.
-    let from = if G <= 2 {
-        add_registers::<T, S, G, 8>(simd, v, keys, weights, correction, &mut accumulators, 0)
-    } else {
-        0
-    };
-    let from = add_registers::<T, S, G, 4>(simd, v, keys, weights, correction, &mut accumulators, from);
-    let from = add_registers::<T, S, G, 1>(simd, v, keys, weights, correction, &mut accumulators, from);
-    for c in from..v.columns {
-        for r in 0..G {
-            let mut sum = T::ZERO;
-            for j in keys.clone() {
-                sum = v.at(j - keys.start, c).mul_add(weights[r][j % BLOCK], sum);
-            }
-            accumulators[r][c] = accumulators[r][c].mul_add(correction[r], sum);
-        }
-    }
+    v: View<'a, T>,
+    keys: &'a Range<usize>,
+    weights: &'a [[T; BLOCK]],
+    correction: [T; G],
 }
 
-/// C registers of columns at a time, from column `from` on; returns the first column that is left.
-#[inline(always)]
-fn add_registers<T: Real, S: Simd<T>, const G: usize, const C: usize>(
-    simd: S,
-    v: View<'_, T>,
-    keys: &Range<usize>,
-    weights: &[[T; BLOCK]],
-    correction: &[T; G],
-    accumulators: &mut [&mut [T]; G],
-    from: usize,
-) -> usize {
-    let mut column = from;
-    while column + C * S::LANES <= v.columns {
-        let mut sums = [[simd.splat(T::ZERO); C]; G];
-        for j in keys.clone() {
-            let values = v.row(j - keys.start, column);
-            for part in 0..C {
-                prefetch_near(values.as_ptr().wrapping_add(part * S::LANES + PREFETCH_ROWS * v.row_stride()));
-                // SAFETY: that many columns are left.
-                let value = unsafe { simd.load(values.get_unchecked(part * S::LANES..)) };
-                for r in 0..G {
-                    let weight = simd.splat(weights[r][j % BLOCK]);
-                    sums[r][part] = simd.mul_add(value, weight, sums[r][part]);
+impl<T: Real, S: Simd<T>, const G: usize> Values<'_, T, S, G> {
+    /// Adds the values to the accumulators, each times its weight; the last columns one by one.
+    #[inline(always)]
+    fn add(&self, mut accumulators: [&mut [T]; G]) {
+        let Values { v, keys, weights, correction, .. } = self;
+        // Takes as many registers of columns at a time as leave room for their sums of all queries: each value is loaded once.
+        let from = if G <= 2 { self.add_registers::<8>(&mut accumulators, 0) } else { 0 };
+        let from = self.add_registers::<4>(&mut accumulators, from);
+        let from = self.add_registers::<1>(&mut accumulators, from);
+        for c in from..v.columns {
+            for r in 0..G {
+                let mut sum = T::ZERO;
+                for j in keys.start..keys.end {
+                    sum = v.at(j - keys.start, c).mul_add(weights[r][j % BLOCK], sum);
                 }
+                accumulators[r][c] = accumulators[r][c].mul_add(correction[r], sum);
             }
         }
-        for r in 0..G {
-            for part in 0..C {
-                let register = &mut accumulators[r][column + part * S::LANES..][..S::LANES];
-                // SAFETY: this piece of the accumulator is as long as a register.
-                unsafe {
-                    let sum = simd.mul_add(simd.load(register), simd.splat(correction[r]), sums[r][part]);
-                    simd.store(sum, register);
-                }
-            }
-        }
-        column += C * S::LANES;
     }
-    column
-}
 
-/// Adds the values of the visible keys, for one query and a block with hidden keys; hidden values are not read.
-#[inline(always)]
-fn add_visible_values<T: Real>(
-    v: View<'_, T>,
-    keys: &Range<usize>,
-    weights: &[T; BLOCK],
-    visibility: &BlockVisibility,
-    correction: T,
-    accumulator: &mut [T],
-) {
-    const STRIP: usize = 64;
-    for (strip, accumulator) in accumulator.chunks_mut(STRIP).enumerate() {
-        let mut sums = [T::ZERO; STRIP];
-        for (at, j) in keys.clone().enumerate().filter(|(at, _)| visibility.is_visible(*at)) {
-            for (c, sum) in sums[..accumulator.len()].iter_mut().enumerate() {
-                *sum = v.at(at, strip * STRIP + c).mul_add(weights[j % BLOCK], *sum);
+    /// C registers of columns at a time, from column `from` on; returns the first column that is left.
+    #[inline(always)]
+    fn add_registers<const C: usize>(&self, accumulators: &mut [&mut [T]; G], from: usize) -> usize {
+        let Values { simd, v, weights, correction, .. } = *self;
+        let mut column = from;
+        while column + C * S::LANES <= v.columns {
+            let mut sums = [[simd.splat(T::ZERO); C]; G];
+            for j in self.keys.clone() {
+                let values = v.row(j - self.keys.start, column);
+                for part in 0..C {
+                    let ahead = part * S::LANES + PREFETCH_ROWS * v.row_stride();
+                    prefetch_near(values.as_ptr().wrapping_add(ahead));
+                    // SAFETY: that many columns are left.
+                    let value = unsafe { simd.load(values.get_unchecked(part * S::LANES..)) };
+                    for r in 0..G {
+                        let weight = simd.splat(weights[r][j % BLOCK]);
+                        sums[r][part] = simd.mul_add(value, weight, sums[r][part]);
+                    }
+                }
             }
+            for r in 0..G {
+                for part in 0..C {
+                    let register = &mut accumulators[r][column + part * S::LANES..][..S::LANES];
+                    // SAFETY: this piece of the accumulator is as long as a register.
+                    unsafe {
+                        let sum = simd.mul_add(simd.load(register), simd.splat(correction[r]), sums[r][part]);
+                        simd.store(sum, register);
+                    }
+                }
+            }
+            column += C * S::LANES;
         }
-        for (x, sum) in accumulator.iter_mut().zip(sums) {
-            *x = x.mul_add(correction, sum);
+        column
+    }
+
+    /// Adds the values of the visible keys, for a block with hidden keys; hidden values are not read.
+    #[inline(always)]
+    fn add_visible(&self, visibility: &[BlockVisibility; G], accumulators: [&mut [T]; G]) {
+        const STRIP: usize = 64;
+        for (r, accumulator) in accumulators.into_iter().enumerate() {
+            for (strip, accumulator) in accumulator.chunks_mut(STRIP).enumerate() {
+                let mut sums = [T::ZERO; STRIP];
+                let keys = self.keys.clone().enumerate();
+                for (at, j) in keys.filter(|(at, _)| visibility[r].is_visible(*at)) {
+                    for (c, sum) in sums[..accumulator.len()].iter_mut().enumerate() {
+                        let value = self.v.at(at, strip * STRIP + c);
+                        *sum = value.mul_add(self.weights[r][j % BLOCK], *sum);
+                    }
+                }
+                for (x, sum) in accumulator.iter_mut().zip(sums) {
+                    *x = x.mul_add(self.correction[r], sum);
+                }
+            }
         }
     }
 }
@@ -548,14 +521,6 @@ fn fold_all<T: Real, S: Simd<T>, const K: usize>(
 
 // The parts of a row become its result.
 
-/// The scratch memory of [`FinishRow`], in bytes.
-pub(crate) fn scratch_bytes_to_finish<T: Real>(group: &Group<'_, T>) -> usize {
-    let row = |query: &Query<'_, T>| {
-        Scratch::bytes_of::<T>(query.head.v.columns) + plain::decode_scratch_bytes(&query.head)
-    };
-    group.first().map_or(0, row)
-}
-
 /// Merges the parts of query r in their order, and writes its row.
 ///
 /// # Safety
@@ -564,11 +529,10 @@ pub(crate) struct FinishRow<T>(PhantomData<T>);
 
 /// The arguments of [`FinishRow`].
 pub(crate) struct RowTask<'a, T> {
-    pub group: &'a Group<'a, T>,
+    pub group: Group<'a, T>,
     /// The index of the query in the group.
     pub query: usize,
     pub scratch: Scratch<'a>,
-    pub partials: &'a Partials<'a, T>,
     pub results: &'a Results<'a, T>,
 }
 
@@ -577,16 +541,16 @@ impl<T: Real, S> Work<S> for FinishRow<T> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(_: S, RowTask { group, query: r, mut scratch, partials, results }: RowTask<'_, T>) {
-        let Query { head, id } = &group[r];
+    unsafe fn run(_: S, RowTask { group, query: r, mut scratch, results }: RowTask<'_, T>) {
+        let Query { head, id } = &group.queries[r];
         let exp2 = head.exp2(0);
         let row = scratch.take::<T>(head.v.columns);
         row.fill(T::ZERO);
         let mut whole = SoftmaxState::start(head, 0);
         for number in 0..parts(head.k.rows) {
             // SAFETY: the part is finished.
-            let partial = Partial::of(unsafe { partials.row_mut(number * group.len() + r) });
-            merge(&exp2, &mut whole, row, partial.state, partial.accumulator);
+            let partial = unsafe { group.partial(number, r) };
+            merge(&exp2, &mut whole, row, partial.state(), partial.accumulator);
         }
         let inverse = whole.inverse();
         for x in row.iter_mut() {

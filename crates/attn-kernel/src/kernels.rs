@@ -7,17 +7,24 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 
 use crate::decode::{AttendPart, FinishRow, PartTask, RowTask};
+use crate::error::Result;
 use crate::memory::{LINE, prefetch_near};
+use crate::pool::Machine;
 use crate::problem::Head;
+use crate::products::{self, ProductKernel, Products};
 use crate::real::Real;
-use crate::simd::{InstructionSet, Simd, SimdLevel, TileWidth, WithSet, WithTileSize, Work};
-use crate::tile::{self, AttendTile, TileTask};
+use crate::simd::{InstructionSet, Scalar, Simd, SimdLevel, TileWidth, WithSet, WithTileSize, Work};
+use crate::tile::{self, AttendTile, Tile};
 
 /// A number type that there are kernels for: `f32` and `f64`.
 pub trait Kernels: Real {
     /// The kernels of a level, for processors that have it; `None` for the plain version.
     #[doc(hidden)]
     fn kernels(level: SimdLevel) -> Option<KernelSet<Self>>;
+
+    /// The products of many examples at a level, for processors that have it.
+    #[doc(hidden)]
+    fn products(level: SimdLevel) -> ProductKernel<Self>;
 }
 
 /// The kernels of one instruction set.
@@ -38,7 +45,7 @@ pub(crate) struct TileKernel<T: 'static> {
     /// The scratch memory in bytes.
     pub scratch_bytes: fn(&Head<'_, T>) -> usize,
     /// See [`AttendTile`].
-    pub attend: unsafe fn(TileTask<'_, T>),
+    pub attend: unsafe fn(Tile<'_, T>),
 }
 
 /// The functions that attend from a few queries.
@@ -94,6 +101,8 @@ fn peak<T: Real, S: InstructionSet + Simd<T>, const C: usize>() -> PeakKernel<T>
 /// Makes the kernels for one number type and the instruction set that it is called with.
 struct MakeKernels<T>(PhantomData<T>);
 
+// Not for every type at once: so the kernels are compiled here, with the optimisation of this crate, and not in the crates that call
+// them.
 macro_rules! impl_kernels {
     ($($number:ty),+) => {$(
         impl WithSet for MakeKernels<$number> {
@@ -108,11 +117,32 @@ macro_rules! impl_kernels {
             fn kernels(level: SimdLevel) -> Option<KernelSet<$number>> {
                 level.with_set(MakeKernels::<$number>(PhantomData))
             }
+
+            fn products(level: SimdLevel) -> ProductKernel<$number> {
+                products::kernel(level)
+            }
         }
     )+};
 }
 
 impl_kernels!(f32, f64);
+
+/// Multiplies, in the widest registers of `simd`. `packed` is working memory that is kept between calls.
+///
+/// # Errors
+/// If the numbers do not fit the shapes, or this processor lacks the instruction set.
+pub fn multiply_examples<T: Kernels>(
+    problem: Products<'_, T>,
+    simd: SimdLevel,
+    packed: &mut Vec<T>,
+    out: &mut [T],
+) -> Result<()> {
+    Machine { simd, threads: 1 }.check()?;
+    let task = products::Task::new(problem, packed, out)?;
+    // SAFETY: the level was found available.
+    unsafe { T::products(simd)(task) };
+    Ok(())
+}
 
 // The two loops that find the limits of the machine: one that only computes, one that only reads.
 
@@ -129,7 +159,11 @@ pub(crate) struct PeakKernel<T: 'static> {
 impl<T: Real> PeakKernel<T> {
     /// The loops without SIMD.
     pub fn plain() -> PeakKernel<T> {
-        PeakKernel { per_turn: PLAIN_CHAINS, chains: plain_chains::<T>, total: plain_total::<T> }
+        // SAFETY: of both, only the instruction set asks for a promise.
+        let chains = |turns: usize| unsafe { <Chains<T, 16> as Work<Scalar>>::run(Scalar, turns) };
+        // SAFETY: as above.
+        let total = |numbers: &[T]| unsafe { <Total<T> as Work<Scalar>>::run(Scalar, numbers) };
+        PeakKernel { per_turn: 16, chains, total }
     }
 }
 
@@ -138,9 +172,6 @@ const SUMS: usize = 8;
 
 /// Prefetch distance of [`Total`], in cache lines: by itself the processor looks less far ahead (34 GB/s instead of 47 with AVX-512).
 const PREFETCH_LINES: usize = 64;
-
-/// The chains without SIMD.
-const PLAIN_CHAINS: usize = 16;
 
 /// C independent chains of multiply-adds: enough to keep all units of a core busy, and no more than there are registers for.
 /// The result only keeps the compiler from removing the loop.
@@ -197,27 +228,4 @@ impl<T: Real, S: Simd<T>> Work<S> for Total<T> {
 fn sum_of_lanes<T: Real, S: Simd<T>>(simd: S, registers: &[S::Register]) -> T {
     let lanes = registers.iter().flat_map(|&register| simd.numbers(register));
     lanes.fold(T::ZERO, |sum, lane| sum + lane)
-}
-
-/// [`Chains`] without registers.
-fn plain_chains<T: Real>(turns: usize) -> T {
-    let (factor, summand) = (black_box(T::from_f64(0.999)), black_box(T::from_f64(0.001)));
-    let mut chains: [T; PLAIN_CHAINS] = std::array::from_fn(|i| black_box(T::from_f64(i as f64)));
-    for _ in 0..turns {
-        for chain in &mut chains {
-            *chain = chain.mul_add(factor, summand);
-        }
-    }
-    chains.iter().fold(T::ZERO, |sum, &chain| sum + chain)
-}
-
-/// [`Total`] without registers.
-fn plain_total<T: Real>(numbers: &[T]) -> T {
-    let mut sums = [T::ZERO; SUMS];
-    for numbers in numbers.chunks_exact(SUMS) {
-        for (sum, &number) in sums.iter_mut().zip(numbers) {
-            *sum = *sum + number;
-        }
-    }
-    sums.iter().fold(T::ZERO, |all, &sum| all + sum)
 }

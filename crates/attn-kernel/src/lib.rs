@@ -48,7 +48,7 @@
 //! # The rest of a layer
 //!
 //! [`linear`] multiplies by the weights of a layer, of type `f32`, `f16` or `bf16` and in either order, read in place; an output is one
-//! chain of fused multiply-adds, so that a token alone has the bits of the same token among many. [`activate`], [`normalize`] and
+//! chain of fused multiply-adds, so that a token alone has the bits of the same token among many. [`activate`] and
 //! [`softmax_rows`] do what is between the products.
 //!
 //! # Many small products
@@ -65,8 +65,8 @@
 //! 3. `tile.rs`: the same three steps for a tile of queries, one a lane, with the inner loop; `exp2.rs` has the exponential and the cap
 //!    of the scores.
 //! 4. `decode.rs`: the lanes for a few queries over many keys.
-//! 5. `linear/`, `rowwise.rs` and `activation.rs`: the rest of a layer, plain first as well; `products.rs`: many small products.
-//! 6. `simd/`: the dozen operations that all this is written with, for each instruction set, and the list of sets. `kernels.rs`
+//! 5. `linear/`, `rowwise.rs` and `activation.rs`: the rest of a layer; `products.rs`: many small products.
+//! 6. `simd/`: the dozen operations that all this is written with, for one number and for each instruction set, and the list of sets. `kernels.rs`
 //!    compiles the algorithms for each; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from `memory.rs`,
 //!    where idle threads also fetch what comes next.
 //!    `real.rs` has what differs between `f32` and `f64`; `peak.rs` measures the limits of the machine.
@@ -151,7 +151,7 @@ mod visibility;
 pub use attend::{MIN_QUERIES_FOR_TILES, attend};
 pub use error::{Error, Result};
 pub use exp2::{Exp2, SoftCap};
-pub use kernels::Kernels;
+pub use kernels::{Kernels, multiply_examples};
 pub use layout::{Heads, Layout};
 pub use linear::{Linear, LinearWeight, Rows, Weight, WeightOrder, linear};
 pub use memory::read_ahead;
@@ -159,8 +159,8 @@ pub use output::Output;
 pub use peak::{multiply_add_rate, read_once, read_rate};
 pub use pool::{MAX_THREADS, Machine, Resources, each_task};
 pub use problem::Attention;
-pub use products::{Operand, ProductKernels, Products, multiply_examples};
+pub use products::{Operand, Products};
 pub use real::Real;
-pub use rowwise::{Activation, Norm, NormKind, activate, normalize, softmax_rows};
+pub use rowwise::{Activation, activate, softmax_rows};
 pub use simd::SimdLevel;
 pub use visibility::{BLOCK, Band};

@@ -90,10 +90,9 @@ impl<'a, T: Copy> SharedRows<'a, T> {
     /// `count` numbers of a row, from column `column` on.
     ///
     /// # Safety
-    /// The row and the columns exist, `has_contiguous_rows`, and no other thread reads or writes these numbers meanwhile.
+    /// The row and the columns exist, `has_contiguous_rows`, and nothing else reads or writes these numbers meanwhile.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref)]
-    pub unsafe fn row_mut(&self, id: RowId, column: usize, count: usize) -> &mut [T] {
+    pub unsafe fn row_mut(&self, id: RowId, column: usize, count: usize) -> &'a mut [T] {
         assert_in_tests!(self.has_contiguous_rows() && column + count <= self.layout.columns);
         // SAFETY: the layout fits the slice and is one-to-one; the caller has the numbers for itself.
         unsafe { std::slice::from_raw_parts_mut(self.place(id, column), count) }

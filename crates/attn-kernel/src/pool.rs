@@ -15,8 +15,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::memory::fetch_some;
-use crate::pool;
+use crate::memory::{Scratch, fetch_some, is_available, with_scratch};
 use crate::simd::SimdLevel;
 
 /// The instruction set and the threads to use. The result does not depend on it.
@@ -73,8 +72,24 @@ pub struct Resources {
 pub fn each_task(machine: Machine, count: usize, work: &(dyn Fn(usize) + Sync)) -> Resources {
     match count {
         0 => Resources::default(),
-        _ => Resources { extra_bytes: 0, threads: pool::run(machine.threads.max(1), count, work) },
+        _ => Resources { extra_bytes: 0, threads: run(machine.threads.max(1), count, work) },
     }
+}
+
+/// Calls `work` once with every number below `count`, on up to `threads` threads, each time with `bytes` of its thread's scratch
+/// memory.
+///
+/// # Errors
+/// If a thread cannot have this many bytes.
+pub(crate) fn run_with_scratch(
+    threads: usize,
+    count: usize,
+    bytes: usize,
+    work: &(dyn Fn(usize, Scratch<'_>) + Sync),
+) -> Result<Resources> {
+    is_available(bytes)?;
+    let threads = run(threads, count, &|task| with_scratch(bytes, |scratch| work(task, scratch)));
+    Ok(Resources { extra_bytes: bytes * threads, threads })
 }
 
 /// The time that a worker polls for a job before it sleeps, after its last one and after reading ahead.

@@ -8,7 +8,6 @@
 use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
-use crate::pool::Machine;
 use crate::real::Real;
 use crate::simd::{InstructionSet, SimdLevel, WithSet, Work};
 
@@ -74,63 +73,26 @@ impl<T> Products<'_, T> {
     }
 }
 
-/// Multiplies, in the widest registers of `simd`. `packed` is working memory that is kept between calls.
-///
-/// # Errors
-/// If the numbers do not fit the shapes, or this processor lacks the instruction set.
-pub fn multiply_examples<T: ProductKernels>(
-    problem: Products<'_, T>,
-    simd: SimdLevel,
-    packed: &mut Vec<T>,
-    out: &mut [T],
-) -> Result<()> {
-    Machine { simd, threads: 1 }.check()?;
-    problem.check(out.len())?;
-    let kernel = T::products(simd);
-    // SAFETY: the level was found available.
-    unsafe { kernel(Task { problem, out, packed }) };
-    Ok(())
-}
-
-/// A number type that there are products for: `f32` and `f64`.
-pub trait ProductKernels: Real {
-    /// `sum + a · b`: fused in `f32`, rounded twice in `f64`.
-    #[doc(hidden)]
-    fn chain(sum: Self, a: Self, b: Self) -> Self;
-
-    /// The kernel of a level, for processors that have it; the plain version for [`SimdLevel::Portable`].
-    #[doc(hidden)]
-    fn products(level: SimdLevel) -> ProductKernel<Self>;
+impl<'a, T: Real> Task<'a, T> {
+    /// # Errors
+    /// [`Error::Shape`] if the numbers do not fit the shapes.
+    pub(crate) fn new(problem: Products<'a, T>, packed: &'a mut Vec<T>, out: &'a mut [T]) -> Result<Self> {
+        problem.check(out.len())?;
+        Ok(Task { problem, out, packed })
+    }
 }
 
 /// A function that multiplies all examples of a task. It is not safe on a processor without its instruction set.
 pub type ProductKernel<T> = unsafe fn(Task<'_, T>);
 
-// Not for every type at once: so the kernels are compiled here, with the optimisation of this crate, and not in the crates that call
-// them.
-macro_rules! impl_product_kernels {
-    ($($number:ty: |$sum:ident, $a:ident, $b:ident| $chain:expr;)+) => {$(
-        impl ProductKernels for $number {
-            #[inline(always)]
-            fn chain($sum: $number, $a: $number, $b: $number) -> $number {
-                $chain
-            }
-
-            fn products(level: SimdLevel) -> ProductKernel<$number> {
-                level.with_set(MakeKernel::<$number>(PhantomData)).unwrap_or(|task| task.run())
-            }
-        }
-    )+};
-}
-
-impl_product_kernels! {
-    f32: |sum, a, b| a.mul_add(b, sum);
-    f64: |sum, a, b| sum + a * b;
+/// The kernel of a level, for processors that have it; the plain version for [`SimdLevel::Portable`].
+pub(crate) fn kernel<T: Real>(level: SimdLevel) -> ProductKernel<T> {
+    level.with_set(MakeKernel::<T>(PhantomData)).unwrap_or(|task| task.run())
 }
 
 struct MakeKernel<T>(PhantomData<T>);
 
-impl<T: ProductKernels> WithSet for MakeKernel<T> {
+impl<T: Real> WithSet for MakeKernel<T> {
     type Output = ProductKernel<T>;
 
     fn call<S: InstructionSet>(self) -> ProductKernel<T> {
@@ -138,7 +100,7 @@ impl<T: ProductKernels> WithSet for MakeKernel<T> {
     }
 }
 
-impl<T: ProductKernels, S> Work<S> for MakeKernel<T> {
+impl<T: Real, S> Work<S> for MakeKernel<T> {
     type Input<'a> = Task<'a, T>;
     type Output = ();
 
@@ -150,7 +112,7 @@ impl<T: ProductKernels, S> Work<S> for MakeKernel<T> {
 
 // The examples one after the other, each tile by tile: some rows times some columns, whose sums stay in registers.
 
-impl<T: ProductKernels> Task<'_, T> {
+impl<T: Real> Task<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Task { problem: Products { a, b, examples, mut rows, inner, cols }, out, packed } = self;
@@ -162,30 +124,23 @@ impl<T: ProductKernels> Task<'_, T> {
             times = 1;
         }
         let results = rows * cols;
+        let [row, column] = if a.transposed { [1, rows] } else { [inner, 1] };
         for e in 0..times {
-            let a_numbers = if a.shared { a.numbers } else { &a.numbers[e * one_a..] };
+            let a = if a.shared { a.numbers } else { &a.numbers[e * one_a..] };
             let b_numbers = if b.shared { b.numbers } else { &b.numbers[e * one_b..(e + 1) * one_b] };
-            let a = if a.transposed {
-                Strided { numbers: a_numbers, row: 1, inner: rows }
-            } else {
-                Strided { numbers: a_numbers, row: inner, inner: 1 }
-            };
-            let out = &mut out[e * results..(e + 1) * results];
-            if b.transposed {
-                if e == 0 || !b.shared {
-                    transpose(b_numbers, (cols, inner), packed);
-                }
-                multiply(a, packed, (inner, cols), out);
-            } else {
-                multiply(a, b_numbers, (inner, cols), out);
+            if b.transposed && (e == 0 || !b.shared) {
+                transpose(b_numbers, (cols, inner), packed);
             }
+            let b = if b.transposed { &packed[..] } else { b_numbers };
+            let product = Product { a, row, column, b, inner, cols };
+            product.write(&mut out[e * results..(e + 1) * results]);
         }
     }
 }
 
 /// The transpose of a matrix of this many rows and columns.
 #[inline(always)]
-fn transpose<T: ProductKernels>(numbers: &[T], (rows, cols): (usize, usize), to: &mut Vec<T>) {
+fn transpose<T: Real>(numbers: &[T], (rows, cols): (usize, usize), to: &mut Vec<T>) {
     to.clear();
     to.resize(rows * cols, T::ZERO);
     for i in 0..rows {
@@ -198,81 +153,75 @@ fn transpose<T: ProductKernels>(numbers: &[T], (rows, cols): (usize, usize), to:
 /// The rows of a tile.
 const ROWS: usize = 4;
 
-/// The first factor of one example: cell (i, k) is at `i · row + k · inner`.
+/// The product of one example, `a b`, with b row by row.
 #[derive(Clone, Copy)]
-struct Strided<'a, T> {
-    pub numbers: &'a [T],
-    pub row: usize,
-    pub inner: usize,
+struct Product<'a, T> {
+    a: &'a [T],
+    /// From one row of a to the next, and from one column.
+    row: usize,
+    column: usize,
+    b: &'a [T],
+    inner: usize,
+    cols: usize,
 }
 
-/// One example: `out = a b`, with b row by row.
-#[inline(always)]
-fn multiply<T: ProductKernels>(a: Strided<'_, T>, b: &[T], (inner, cols): (usize, usize), out: &mut [T]) {
-    if cols == 0 {
-        return;
-    }
-    let all = out.len() / cols;
-    let mut first = 0;
-    while first + ROWS <= all {
-        rows::<T, ROWS>(a, first, b, (inner, cols), &mut out[first * cols..][..ROWS * cols]);
-        first += ROWS;
-    }
-    while first < all {
-        rows::<T, 1>(a, first, b, (inner, cols), &mut out[first * cols..][..cols]);
-        first += 1;
-    }
-}
-
-/// M rows of the result, in tiles of 16, 8, 4 columns and single ones.
-#[inline(always)]
-fn rows<T: ProductKernels, const M: usize>(
-    a: Strided<'_, T>,
-    first: usize,
-    b: &[T],
-    (inner, cols): (usize, usize),
-    out: &mut [T],
-) {
-    let mut at = 0;
-    while at + 16 <= cols {
-        tile::<T, M, 16>(a, first, b, (inner, cols, at), out);
-        at += 16;
-    }
-    if at + 8 <= cols {
-        tile::<T, M, 8>(a, first, b, (inner, cols, at), out);
-        at += 8;
-    }
-    if at + 4 <= cols {
-        tile::<T, M, 4>(a, first, b, (inner, cols, at), out);
-        at += 4;
-    }
-    while at < cols {
-        tile::<T, M, 1>(a, first, b, (inner, cols, at), out);
-        at += 1;
-    }
-}
-
-/// M rows and W columns of the result.
-#[inline(always)]
-fn tile<T: ProductKernels, const M: usize, const W: usize>(
-    a: Strided<'_, T>,
-    first: usize,
-    b: &[T],
-    (inner, cols, at): (usize, usize, usize),
-    out: &mut [T],
-) {
-    let mut sums = [[T::ZERO; W]; M];
-    // Loops by index: iterators that are joined are not inlined in functions of an instruction set.
-    for k in 0..inner {
-        let Some(row) = b[k * cols + at..].first_chunk::<W>() else { return };
-        for m in 0..M {
-            let factor = a.numbers[(first + m) * a.row + k * a.inner];
-            for w in 0..W {
-                sums[m][w] = T::chain(sums[m][w], factor, row[w]);
-            }
+impl<T: Real> Product<'_, T> {
+    #[inline(always)]
+    fn write(self, out: &mut [T]) {
+        if self.cols == 0 {
+            return;
+        }
+        let all = out.len() / self.cols;
+        let mut first = 0;
+        while first + ROWS <= all {
+            self.rows::<ROWS>(first, &mut out[first * self.cols..][..ROWS * self.cols]);
+            first += ROWS;
+        }
+        while first < all {
+            self.rows::<1>(first, &mut out[first * self.cols..][..self.cols]);
+            first += 1;
         }
     }
-    for m in 0..M {
-        out[m * cols + at..][..W].copy_from_slice(&sums[m]);
+
+    /// M rows of the result, in tiles of 16, 8, 4 columns and single ones.
+    #[inline(always)]
+    fn rows<const M: usize>(self, first: usize, out: &mut [T]) {
+        let mut at = 0;
+        while at + 16 <= self.cols {
+            self.tile::<M, 16>(first, at, out);
+            at += 16;
+        }
+        if at + 8 <= self.cols {
+            self.tile::<M, 8>(first, at, out);
+            at += 8;
+        }
+        if at + 4 <= self.cols {
+            self.tile::<M, 4>(first, at, out);
+            at += 4;
+        }
+        while at < self.cols {
+            self.tile::<M, 1>(first, at, out);
+            at += 1;
+        }
+    }
+
+    /// M rows and W columns of the result.
+    #[inline(always)]
+    fn tile<const M: usize, const W: usize>(self, first: usize, at: usize, out: &mut [T]) {
+        let Product { a, row, column, b, inner, cols } = self;
+        let mut sums = [[T::ZERO; W]; M];
+        // Loops by index: iterators that are joined are not inlined in functions of an instruction set.
+        for k in 0..inner {
+            let Some(b) = b[k * cols + at..].first_chunk::<W>() else { return };
+            for m in 0..M {
+                let factor = a[(first + m) * row + k * column];
+                for w in 0..W {
+                    sums[m][w] = T::chain(sums[m][w], factor, b[w]);
+                }
+            }
+        }
+        for m in 0..M {
+            out[m * cols + at..][..W].copy_from_slice(&sums[m]);
+        }
     }
 }

@@ -44,11 +44,12 @@ pub trait Real:
 
     /// self · factor + summand, rounded once.
     fn mul_add(self, factor: Self, summand: Self) -> Self;
+    /// `sum + a · b` of a product of many matrices: fused in `f32`, rounded twice in `f64`.
+    fn chain(sum: Self, a: Self, b: Self) -> Self;
     /// |self| with the sign of `sign`, which may be −0.
     fn with_sign_of(self, sign: Self) -> Self;
-    /// self · 2^n, where `rounded` is n + [`Real::ROUNDER`] and n at least the lowest exponent. A product, not a sum of
-    /// exponents, so that NaN stays NaN whatever its own last bits are.
-    fn times_two_to(self, rounded: Self) -> Self;
+    /// 2^n, where this number is n + [`Real::ROUNDER`] and n at least the lowest exponent.
+    fn power_of_two(self) -> Self;
     /// The nearest number of this kind.
     fn from_f64(x: f64) -> Self;
     /// This number as an `f64`.
@@ -64,7 +65,7 @@ pub trait Real:
 }
 
 macro_rules! impl_real {
-    ($($number:ident: $name:literal, $rounder:expr, $min_exponent:expr, $exponent_at:literal, $exp2:expr;)+) => {$(
+    ($($number:ident: $name:literal, $rounder:expr, $min_exponent:expr, $exponent_at:literal, $chain:expr, $exp2:expr;)+) => {$(
         impl Real for $number {
             const NAME: &'static str = $name;
             const ZERO: $number = 0.0;
@@ -83,13 +84,18 @@ macro_rules! impl_real {
             }
 
             #[inline(always)]
+            fn chain(sum: $number, a: $number, b: $number) -> $number {
+                $chain(sum, a, b)
+            }
+
+            #[inline(always)]
             fn with_sign_of(self, sign: $number) -> $number {
                 self.copysign(sign)
             }
 
             #[inline(always)]
-            fn times_two_to(self, rounded: $number) -> $number {
-                self * $number::from_bits(rounded.to_bits() << $exponent_at)
+            fn power_of_two(self) -> $number {
+                $number::from_bits(self.to_bits() << $exponent_at)
             }
 
             fn from_f64(x: f64) -> $number {
@@ -108,9 +114,9 @@ macro_rules! impl_real {
 }
 
 impl_real! {
-    f32: "f32", 12_582_912.0 + 127.0, -126.0, 23,
+    f32: "f32", 12_582_912.0 + 127.0, -126.0, 23, |sum, a: f32, b| a.mul_add(b, sum),
     [1.535_335_6e-4, 1.339_887_4e-3, 9.618_437e-3, 5.550_332_4e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0];
-    f64: "f64", 6_755_399_441_055_744.0 + 1023.0, -1022.0, 52,
+    f64: "f64", 6_755_399_441_055_744.0 + 1023.0, -1022.0, 52, |sum, a: f64, b: f64| sum + a * b,
     [
         4.434_771_298_200_377e-10,
         7.073_783_248_503_134e-9,

@@ -12,13 +12,9 @@ use crate::cli::{Env, Outcome, Streams, output, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, ErrorKind, Result};
 use crate::foreign::{from_path, visible};
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
-use crate::input::{
-    ModelDraft, ModelFiles, NamedTensors, WritePermission, check_model_folder, holds_small_model,
-};
-use crate::kernel::Layout;
-use crate::learn::{AdamChange, Batch, Example, Learner, ModelSize, Settings, Step, Symbols, Task, Trainer};
+use crate::input::{ModelDraft, ModelFiles, WritePermission, check_model_folder, holds_small_model};
+use crate::learn::{AdamChange, Batch, Example, Learner, Settings, Step, Symbols, Task, Trainer};
 use crate::story::{self, Digits, StepItem, Story, Table, in_sentence};
-use crate::tensor::Tensor;
 use crate::terminal::Signals;
 use crate::text::{grouped, one_of};
 use crate::{input, memory};
@@ -192,35 +188,23 @@ impl<'a> SavedModel<'a> {
     /// Keeps the weights of this step. If they cannot be written, none are kept: there is room for the model then.
     fn keep<T: Learner>(&mut self, trainer: &Trainer<T>) -> Result<()> {
         let draft = self.draft()?;
-        draft.keep(trainer.steps(), &tensors(&trainer.settings().size, trainer.weights())?)?;
+        draft.keep(trainer.steps(), &trainer.tensors()?)?;
         self.draft = Some(draft);
         Ok(())
     }
 
     /// Writes the model. Returns whether it has taken the place of another.
     fn finish<T: Learner>(mut self, trainer: &Trainer<T>) -> Result<bool> {
-        let size = trainer.settings().size;
         let symbols = trainer.examples().task().symbols();
         let files = ModelFiles {
-            config: size.config(T::DTYPE),
+            config: trainer.settings().size.config(T::DTYPE),
             symbols: symbols.all().iter().map(char::to_string).collect(),
-            tensors: tensors(&size, trainer.weights())?,
+            tensors: trainer.tensors()?,
         };
         let replaces = holds_small_model(self.folder);
         self.draft()?.finish(&files)?;
         Ok(replaces)
     }
-}
-
-/// The weights under their names in the file.
-fn tensors<T: Learner>(size: &ModelSize, weights: &[Vec<T>]) -> Result<NamedTensors> {
-    let named = size.weights().into_iter().zip(weights);
-    named
-        .map(|(weight, numbers)| {
-            let layout = Layout::stacked(1, weight.shape.rows, weight.shape.cols);
-            Ok((weight.name, Tensor::new(numbers.clone(), layout)?))
-        })
-        .collect()
 }
 
 // The line that says how far a training is, on standard error.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use attn_kernel as kernel;
 use attn_kernel::{
-    Activation, Band, Layout, Linear, LinearWeight, Machine, Rows, WeightOrder, activate, softmax_rows,
+    Activation, Layout, Linear, LinearWeight, Machine, Rows, WeightOrder, activate, softmax_rows,
 };
 use half::{bf16, f16};
 
@@ -284,12 +284,7 @@ fn like(values: Vec<f32>, a: &Tensor) -> Result<Tensor> {
 
 /// The softmax of each row of `columns` numbers; a row of −∞ alone gets zeros.
 pub(super) fn softmax_in_place(numbers: &mut [f32], columns: usize, machine: Machine) -> Result<()> {
-    let is_masked = |row: &[f32]| row.iter().all(|x| *x == f32::NEG_INFINITY);
-    let masked: Vec<bool> = numbers.chunks(columns.max(1)).map(is_masked).collect();
-    softmax_rows(numbers, columns, Band::default(), machine)?;
-    for (row, _) in numbers.chunks_mut(columns.max(1)).zip(&masked).filter(|(_, masked)| **masked) {
-        row.fill(0.0);
-    }
+    softmax_rows(numbers, columns, machine)?;
     Ok(())
 }
 

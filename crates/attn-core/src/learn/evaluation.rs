@@ -193,13 +193,19 @@ impl Pattern {
         }
     }
 
-    #[inline]
-    fn is(self, tokens: &[usize], target: Option<usize>, query: usize, key: usize) -> bool {
-        match self {
-            Pattern::Look(look) => look.is(tokens, query, key),
+    /// The keys of this place among the first `visible` ones.
+    fn keys(
+        self,
+        tokens: &[usize],
+        target: Option<usize>,
+        query: usize,
+        visible: usize,
+    ) -> impl Iterator<Item = usize> {
+        (0..visible).filter(move |key| match self {
+            Pattern::Look(look) => look.is(tokens, query, *key),
             Pattern::Mirror => key + query + 1 == tokens.len(),
-            Pattern::Answer => target == Some(tokens[key]),
-        }
+            Pattern::Answer => target == Some(tokens[*key]),
+        })
     }
 
     /// The mean weight that queries give to this place, over those that could look there: for a place that only what is asked for
@@ -220,12 +226,8 @@ impl Pattern {
             if !is_asked {
                 continue;
             }
-            let (mut found, mut there) = (false, 0.0);
-            for (key, weight) in row[..visible].iter().enumerate() {
-                if self.is(tokens, targets[query], query, key) {
-                    (found, there) = (true, there + weight.to_f64());
-                }
-            }
+            let keys = self.keys(tokens, targets[query], query, visible);
+            let (found, there) = keys.fold((false, 0.0), |(_, there), key| (true, there + row[key].to_f64()));
             queries += usize::from(found);
             sum += there;
         }
@@ -243,15 +245,16 @@ pub(super) fn weights_instead<T: Number>(
 ) -> Vec<T> {
     let row = |query: usize| {
         let visible = if causal { query + 1 } else { tokens.len() };
-        let is_there = |key: usize| {
-            key < visible && pattern.is_none_or(|pattern| pattern.is(tokens, targets[query], query, key))
-        };
-        let there: Vec<bool> = match (0..tokens.len()).map(is_there).collect::<Vec<bool>>() {
-            some if some.contains(&true) => some,
-            _ => (0..tokens.len()).map(|key| key < visible).collect(),
-        };
-        let share = 1.0 / there.iter().filter(|there| **there).count() as f64;
-        there.into_iter().map(move |there| if there { T::from_f64(share) } else { T::ZERO })
+        let of_pattern = pattern.map(|pattern| pattern.keys(tokens, targets[query], query, visible));
+        let mut keys: Vec<usize> = of_pattern.into_iter().flatten().collect();
+        if keys.is_empty() {
+            keys = (0..visible).collect();
+        }
+        let mut weights = vec![T::ZERO; tokens.len()];
+        for key in &keys {
+            weights[*key] = T::from_f64(1.0 / keys.len() as f64);
+        }
+        weights
     };
     (0..tokens.len()).flat_map(row).collect()
 }

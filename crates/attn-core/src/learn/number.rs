@@ -4,11 +4,11 @@ use crate::attention::Base;
 use crate::elementary;
 use crate::error::{Error, Result};
 use crate::graph;
-use crate::kernel::{Band, Machine, ProductKernels, SimdLevel, softmax_rows};
+use crate::kernel::{Kernels, Machine, SimdLevel, softmax_rows};
 use crate::tensor::Element;
 
 /// `f64`, the exact path, or `f32`, which is what models are trained in. Neither depends on the machine.
-pub trait Number: ProductKernels + Element + 'static {
+pub trait Number: Kernels + Element + 'static {
     /// The softmax of each row of some scores, in place, with 0 where a score is −∞.
     ///
     /// # Errors
@@ -58,8 +58,7 @@ impl Number for f64 {
 
 impl Number for f32 {
     fn softmax(scores: &mut [f32], cols: usize, simd: SimdLevel) -> Result<()> {
-        let all = Band::default();
-        softmax_rows(scores, cols, all, Machine { simd, threads: 1 })
+        softmax_rows(scores, cols, Machine { simd, threads: 1 })
             .map(|_| ())
             .map_err(|error| Error::new(error.to_string()))
     }
@@ -74,7 +73,8 @@ impl Number for f32 {
         for (row, weights) in scores.chunks_exact_mut(cols).zip(weights.chunks_exact(cols)) {
             let max = row.iter().fold(f32::NEG_INFINITY, |max, x| max.max(*x));
             let largest = weights.iter().fold(0.0_f32, |max, x| max.max(*x));
-            let logarithm = -logarithm(largest);
+            // Through `f64`, so that it is the same everywhere.
+            let logarithm = -(elementary::ln(f64::from(largest)) as f32);
             row.iter_mut().for_each(|x| *x = logarithm - (*x - max));
         }
         Ok(())
@@ -83,9 +83,4 @@ impl Number for f32 {
     fn root(self) -> f32 {
         self.sqrt()
     }
-}
-
-/// The natural logarithm, through `f64`, so that it is the same everywhere.
-pub(super) fn logarithm<T: Number>(x: T) -> T {
-    T::from_f64(elementary::ln(x.to_f64()))
 }

@@ -62,42 +62,34 @@ impl ModelSize {
             ("position", context),
             ("column in its MLP", mlp.unwrap_or(1)),
         ];
+        let refuse = |what: String, help: String| Err(Error::new(what).help(help));
         if let Some((what, _)) = sizes.into_iter().find(|(_, size)| *size == 0) {
-            return Err(Error::new(format!("a model has at least one {what}")).help("give a number above 0"));
+            return refuse(format!("a model has at least one {what}"), "give a number above 0".into());
         }
         if vocabulary < 2 {
-            return Err(Error::new("there is only one symbol, so there is nothing to predict")
-                .help("give data with at least two different symbols"));
+            let what = "there is only one symbol, so there is nothing to predict";
+            return refuse(what.into(), "give data with at least two different symbols".into());
         }
         let limits = [("heads", heads), ("layers", layers)];
         if let Some((what, _)) = limits.into_iter().find(|(_, count)| *count > MOST_LAYERS_AND_HEADS) {
-            return Err(Error::new(format!(
-                "a model learns here with at most {MOST_LAYERS_AND_HEADS} {what}"
-            ))
-            .help(format!("take fewer {what}")));
+            let help = format!("take fewer {what}");
+            return refuse(format!("a model learns here with at most {MOST_LAYERS_AND_HEADS} {what}"), help);
         }
         if width % heads != 0 {
-            return Err(Error::new(format!("{heads} heads do not divide a width of {width}"))
-                .help(format!("take a width that is a multiple of {heads}")));
+            let help = format!("take a width that is a multiple of {heads}");
+            return refuse(format!("{heads} heads do not divide a width of {width}"), help);
         }
+        let counted = |count: usize| grouped(count as u64);
         let largest = [vocabulary, context, width, mlp.unwrap_or(0)].into_iter().fold(0, usize::max);
         if width.saturating_mul(largest) > MOST_LOOKED_AT {
-            return Err(Error::new(format!(
-                "a weight would have {} × {} numbers, more than {}",
-                grouped(largest as u64),
-                grouped(width as u64),
-                grouped(MOST_LOOKED_AT as u64)
-            ))
-            .help("take a smaller width"));
+            let [largest, width, most] = [largest, width, MOST_LOOKED_AT].map(counted);
+            let what = format!("a weight would have {largest} × {width} numbers, more than {most}");
+            return refuse(what, "take a smaller width".into());
         }
-        let parameters = self.parameters();
-        if parameters > MOST_PARAMETERS {
-            return Err(Error::new(format!(
-                "the model would have {} parameters, more than {}",
-                grouped(parameters as u64),
-                grouped(MOST_PARAMETERS as u64)
-            ))
-            .help("take fewer layers or a smaller width"));
+        if self.parameters() > MOST_PARAMETERS {
+            let [parameters, most] = [self.parameters(), MOST_PARAMETERS].map(counted);
+            let what = format!("the model would have {parameters} parameters, more than {most}");
+            return refuse(what, "take fewer layers or a smaller width".into());
         }
         Ok(())
     }
@@ -134,6 +126,17 @@ impl ModelSize {
         }
         all.push(weight("W_U".into(), width, vocabulary));
         all
+    }
+
+    /// These numbers under the names of the weights, one list for each.
+    ///
+    /// # Errors
+    /// If a list has another length.
+    pub fn tensors<T: Number>(&self, numbers: &[Vec<T>]) -> Result<Vec<(String, Tensor)>> {
+        let tensor = |(WeightName { name, shape }, numbers): (WeightName, &Vec<T>)| {
+            Ok((name, Tensor::new(numbers.clone(), Layout::stacked(1, shape.rows, shape.cols))?))
+        };
+        self.weights().into_iter().zip(numbers).map(tensor).collect()
     }
 
     /// Numbers to start from, drawn from a normal distribution: with the standard deviation 1/2 for the two tables of embeddings, and
@@ -196,14 +199,12 @@ impl WeightsInMemory {
     /// # Errors
     /// If a list has another length.
     pub fn new<T: Number>(size: &ModelSize, numbers: &[Vec<T>]) -> Result<WeightsInMemory> {
-        let tensor = |(weight, numbers): (WeightName, &Vec<T>)| {
-            let Shape { rows, cols } = weight.shape;
-            let tensor = Tensor::new(numbers.clone(), Layout::stacked(1, rows, cols))?;
-            let dtype = tensor.dtype();
-            let type_name = dtype.name().to_uppercase();
-            Ok((weight.name, (tensor, Entry { dims: vec![rows, cols], type_name, dtype: Some(dtype) })))
+        let with_entry = |(name, tensor): (String, Tensor)| {
+            let (dims, dtype) = (vec![tensor.layout().rows, tensor.layout().columns], tensor.dtype());
+            let entry = Entry { dims, type_name: dtype.name().to_uppercase(), dtype: Some(dtype) };
+            (name, (tensor, entry))
         };
-        size.weights().into_iter().zip(numbers).map(tensor).collect::<Result<_>>().map(WeightsInMemory)
+        Ok(WeightsInMemory(size.tensors(numbers)?.into_iter().map(with_entry).collect()))
     }
 }
 

@@ -25,8 +25,12 @@ enum Source {
     Induction,
     /// The sum of two numbers of two digits, its last digit first.
     Addition,
-    /// Lines, pairs or a text of the user's.
-    Data(Data),
+    /// Whole lines of the user's, with the mark at both ends.
+    Lines(Listed),
+    /// One text of the user's.
+    Text(WholeText),
+    /// An input, the mark, the output, the mark at the end; and the place of the first mark.
+    Pairs(Listed),
 }
 
 /// A task.
@@ -79,8 +83,18 @@ impl Task {
     /// # Errors
     /// If there are fewer than two lines, or they have the mark of their end in them.
     pub fn lines(name: &'static str, lines: &[Line], context: usize) -> Result<Task> {
-        let (symbols, data) = Data::lines(lines, context)?;
-        Ok(Task { name, symbols, source: Source::Data(data), lengths: (1, 1) })
+        if let Some(Line { number, .. }) = lines.iter().find(|line| line.text.contains(END)) {
+            return Err(Error::new(format!("line {number} has a “{END}”, which marks the end of a line")));
+        }
+        let lines = once_each(lines, |line| line.text)?;
+        enough(lines.len(), "line")?;
+        let characters = characters(lines.iter().map(|line| line.text))?;
+        let symbols = Symbols::of(std::iter::once(END).chain(characters));
+        let all = lines
+            .iter()
+            .map(|line| ([END].into_iter().chain(line.text.chars()).chain([END]).take(context + 1), 0));
+        let source = Source::Lines(Listed::of(&symbols, all)?);
+        Ok(Task { name, symbols, source, lengths: (1, 1) })
     }
 
     /// To go on with a text, character by character. `lengths` are those of the pieces that are read.
@@ -88,8 +102,18 @@ impl Task {
     /// # Errors
     /// If the text is too short.
     pub fn text(text: &str, lengths: (usize, usize)) -> Result<Task> {
-        let (symbols, data) = Data::text(text, lengths.1)?;
-        Ok(Task { name: "text", symbols, source: Source::Data(data), lengths })
+        let (needed, count) = (HELD_OUT_SHARE * (lengths.1 + 1), text.chars().count());
+        if count < needed {
+            let what = format!("the text has {count} characters, too few for pieces of {}", lengths.1);
+            return Err(Error::new(what)
+                .help(format!("give a text with at least {needed} characters, or shorter pieces")));
+        }
+        let symbols = Symbols::of(characters(std::iter::once(text))?.into_iter());
+        let mut ids = memory::reserved::<Id>(count)?;
+        let id = ids_by_code(&symbols)?;
+        ids.extend(text.chars().map(|c| id[c as usize]));
+        let source = Source::Text(WholeText { learned: ids.len(), ids: Arc::new(ids) });
+        Ok(Task { name: "text", symbols, source, lengths })
     }
 
     /// To answer an input with its output.
@@ -97,8 +121,34 @@ impl Task {
     /// # Errors
     /// If there are fewer than two pairs, or a mark is among their characters.
     pub fn pairs(pairs: &[Pair]) -> Result<Task> {
-        let (symbols, data) = Data::pairs(pairs)?;
-        Ok(Task { name: "pairs", symbols, source: Source::Data(data), lengths: (1, 1) })
+        let is_marked = |text: &str| text.contains(MARKS);
+        if let Some(pair) = pairs.iter().find(|pair| is_marked(pair.input) || is_marked(pair.output)) {
+            let number = pair.number;
+            return Err(Error::new(format!(
+                "line {number} has more than one arrow, or the mark of an end, ⏎"
+            ))
+            .help("an input and an output have neither"));
+        }
+        // The mark between them is a token; the one at the end is only predicted.
+        let tokens = |pair: &Pair| pair.input.chars().count() + 1 + pair.output.chars().count();
+        if let Some(pair) = pairs.iter().find(|pair| tokens(pair) > LONGEST) {
+            let (number, count) = (pair.number, tokens(pair));
+            return Err(Error::new(format!(
+                "line {number} has {count} tokens; an example has at most {LONGEST}"
+            ))
+            .help("give shorter inputs and outputs"));
+        }
+        let pairs = once_each(pairs, |pair| (pair.input, pair.output))?;
+        enough(pairs.len(), "pair")?;
+        let characters = characters(pairs.iter().flat_map(|pair| [pair.input, pair.output]))?;
+        let symbols = Symbols::of(characters.into_iter().chain(MARKS));
+        let [arrow, end] = MARKS;
+        let all = pairs.iter().map(|pair| {
+            let whole = pair.input.chars().chain([arrow]).chain(pair.output.chars()).chain([end]);
+            (whole, pair.input.chars().count())
+        });
+        let source = Source::Pairs(Listed::of(&symbols, all)?);
+        Ok(Task { name: "pairs", symbols, source, lengths: (1, 1) })
     }
 
     /// Its name.
@@ -118,9 +168,9 @@ impl Task {
                 "finish a word that the text has had before; each text has one word of its own, again and again"
             }
             Source::Addition => "add two numbers, the last digit of the sum first",
-            Source::Data(Data::Lines(_)) => "write lines like these, letter by letter",
-            Source::Data(Data::Text(_)) => "go on with the text, character by character",
-            Source::Data(Data::Pairs(_)) => "answer an input with its output",
+            Source::Lines(_) => "write lines like these, letter by letter",
+            Source::Text(_) => "go on with the text, character by character",
+            Source::Pairs(_) => "answer an input with its output",
         }
     }
 
@@ -136,14 +186,14 @@ impl Task {
 
     /// Whether there is one right answer, so that all can be right.
     pub fn has_answers(&self) -> bool {
-        !matches!(self.source, Source::Data(Data::Lines(_) | Data::Text(_)))
+        !matches!(self.source, Source::Lines(_) | Source::Text(_))
     }
 
     /// The id that the model begins with when it writes, and whether this ends a line, too; none where it answers.
     pub fn starts_with(&self) -> Option<(usize, bool)> {
         match &self.source {
-            Source::Data(Data::Lines(_)) => Some((0, true)),
-            Source::Data(Data::Text(text)) => Some((text.ids[0].into(), false)),
+            Source::Lines(_) => Some((0, true)),
+            Source::Text(text) => Some((text.ids[0].into(), false)),
             _ => None,
         }
     }
@@ -155,29 +205,26 @@ impl Task {
             Source::Sort => 2 * self.lengths.1 - 1,
             Source::Induction => INDUCTION_TOKENS,
             Source::Addition => ADDITION_TOKENS,
-            Source::Data(Data::Text(_)) => self.lengths.1,
-            Source::Data(data) => data.context(),
+            Source::Text(_) => self.lengths.1,
+            Source::Lines(listed) | Source::Pairs(listed) => listed.longest().saturating_sub(1),
         }
     }
 
-    /// Examples to learn from, and those that are held out.
-    pub fn examples(self, seed: u32) -> Examples {
+    /// Examples to learn from, and those that are held out: of data a tenth, at most [`HELD_OUT`].
+    pub fn examples(mut self, seed: u32) -> Examples {
         // Another stream than that of the weights and of the batches.
         let mut stream = LegacyStream::seeded(seed.wrapping_add(0x9E37_79B9));
-        let (source, held_out) = match &self.source {
-            Source::Data(data) => {
-                let (rest, held_out) = data.split(&mut stream, self.lengths.1);
-                (Some(rest), held_out)
-            }
-            _ => (None, self.drawn_held_out(&mut stream)),
+        let mut known = HashSet::new();
+        let held_out = match &mut self.source {
+            Source::Lines(listed) | Source::Pairs(listed) => listed.hold_out(&mut stream),
+            Source::Text(text) => text.hold_out(self.lengths.1),
+            _ => self.drawn_held_out(&mut stream, &mut known),
         };
-        let known = held_out.iter().map(|example| example.tokens.clone()).collect();
-        Examples { task: self, data: source, held_out, known }
+        Examples { task: self, held_out, known }
     }
 
-    /// Different examples to test on, each of its length.
-    fn drawn_held_out(&self, stream: &mut LegacyStream) -> Vec<Example> {
-        let mut known = HashSet::new();
+    /// Different examples to test on, each of its length; `known` are their tokens.
+    fn drawn_held_out(&self, stream: &mut LegacyStream, known: &mut HashSet<Vec<usize>>) -> Vec<Example> {
         let all = (0..HELD_OUT).map(|_| {
             let length = between(stream, self.lengths);
             self.drawn(stream, length)
@@ -185,14 +232,15 @@ impl Task {
         all.filter(|example| known.insert(example.tokens.clone())).collect()
     }
 
-    /// An example of a task whose examples are drawn.
+    /// An example to learn from; one that is made may be held out.
     fn drawn(&self, stream: &mut LegacyStream, length: usize) -> Example {
         match &self.source {
             Source::Reverse => reverse(stream, length, self.symbols.count()),
             Source::Sort => sort(stream, length, self.symbols.count()),
             Source::Induction => induction(stream, self.lengths, self.symbols.count()),
             Source::Addition => addition(stream),
-            Source::Data(_) => Example { tokens: Vec::new(), targets: Vec::new() },
+            Source::Lines(listed) | Source::Pairs(listed) => listed.drawn(stream),
+            Source::Text(text) => text.drawn(stream, length),
         }
     }
 }
@@ -201,9 +249,8 @@ impl Task {
 #[derive(Clone, Debug)]
 pub struct Examples {
     task: Task,
-    /// The data without what is held out.
-    data: Option<Data>,
     held_out: Vec<Example>,
+    /// The tokens of those that are held out, where examples are made: they may be made again.
     known: HashSet<Vec<usize>>,
 }
 
@@ -233,10 +280,7 @@ impl Examples {
     /// The next batch to learn from.
     pub fn batch(&self, stream: &mut LegacyStream, examples: usize) -> Batch {
         let one_length = between(stream, self.task.lengths);
-        let all = (0..examples).map(|_| match &self.data {
-            Some(data) => data.drawn(stream, one_length),
-            None => self.new_example(stream, one_length),
-        });
+        let all = (0..examples).map(|_| self.new_example(stream, one_length));
         Batch::of(&all.collect::<Vec<_>>())
     }
 
@@ -288,22 +332,26 @@ const HELD_OUT_SHARE: usize = 10;
 /// The id of a symbol, which is kept for each character of the data.
 type Id = u16;
 
-/// Data, as ids.
-#[derive(Clone, Debug, PartialEq)]
-enum Data {
-    /// Whole lines, with the mark at both ends.
-    Lines(Listed),
-    /// One text.
-    Text(WholeText),
-    /// An input, the mark, the output, the mark at the end; and the place of the first mark.
-    Pairs(Listed),
-}
-
 /// A text, and the number of its symbols that are learned from.
 #[derive(Clone, Debug, PartialEq)]
 struct WholeText {
     ids: Arc<Vec<Id>>,
     learned: usize,
+}
+
+impl WholeText {
+    /// Holds out the end of the text, in pieces side by side.
+    fn hold_out(&mut self, length: usize) -> Vec<Example> {
+        self.learned = self.ids.len() - self.ids.len() / HELD_OUT_SHARE;
+        let pieces = self.ids[self.learned..].chunks_exact(length + 1).take(HELD_OUT);
+        pieces.map(|piece| going_on(piece, 0)).collect()
+    }
+
+    /// A piece of what is learned from.
+    fn drawn(&self, stream: &mut LegacyStream, length: usize) -> Example {
+        let start = below(stream, self.learned.saturating_sub(length));
+        going_on(&self.ids[start..(start + length + 1).min(self.learned)], 0)
+    }
 }
 
 /// Examples one after the other, and which of them are learned from.
@@ -341,13 +389,12 @@ impl Listed {
         going_on(&self.ids[start..end], from)
     }
 
-    /// Parts the list into what is learned from and what is held out.
-    fn parted(&self, stream: &mut LegacyStream, of: fn(Listed) -> Data) -> (Data, Vec<Example>) {
-        let mut rest = self.clone();
-        let count = (rest.learned.len() / HELD_OUT_SHARE).clamp(1, HELD_OUT);
-        let out = (0..count).map(|_| rest.learned.swap_remove(below(stream, rest.learned.len())));
-        let out = out.collect::<Vec<usize>>().into_iter().map(|at| self.example(at)).collect();
-        (of(rest), out)
+    /// Takes some out of what is learned from.
+    fn hold_out(&mut self, stream: &mut LegacyStream) -> Vec<Example> {
+        let count = (self.learned.len() / HELD_OUT_SHARE).clamp(1, HELD_OUT);
+        let mut out = || self.learned.swap_remove(below(stream, self.learned.len()));
+        let out: Vec<usize> = (0..count).map(|_| out()).collect();
+        out.into_iter().map(|at| self.example(at)).collect()
     }
 
     /// One of those that are learned from.
@@ -384,104 +431,6 @@ fn characters<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<char>> {
     texts.flat_map(str::chars).for_each(|c| is_there[c as usize] = 1);
     let codes = is_there.into_iter().zip(0..).filter(|(is_there, _)| *is_there != 0);
     Ok(codes.filter_map(|(_, code)| char::from_u32(code)).collect())
-}
-
-impl Data {
-    fn lines(lines: &[Line], context: usize) -> Result<(Symbols, Data)> {
-        if let Some(line) = lines.iter().find(|line| line.text.contains(END)) {
-            let number = line.number;
-            return Err(Error::new(format!("line {number} has a “{END}”, which marks the end of a line")));
-        }
-        let lines = once_each(lines, |line| line.text)?;
-        enough(lines.len(), "line")?;
-        let characters = characters(lines.iter().map(|line| line.text))?;
-        let symbols = Symbols::of(std::iter::once(END).chain(characters));
-        let all = lines
-            .iter()
-            .map(|line| ([END].into_iter().chain(line.text.chars()).chain([END]).take(context + 1), 0));
-        let data = Data::Lines(Listed::of(&symbols, all)?);
-        Ok((symbols, data))
-    }
-
-    fn text(text: &str, length: usize) -> Result<(Symbols, Data)> {
-        let (needed, count) = (HELD_OUT_SHARE * (length + 1), text.chars().count());
-        if count < needed {
-            let what = format!("the text has {count} characters, too few for pieces of {length}");
-            return Err(Error::new(what)
-                .help(format!("give a text with at least {needed} characters, or shorter pieces")));
-        }
-        let symbols = Symbols::of(characters(std::iter::once(text))?.into_iter());
-        let mut ids = memory::reserved::<Id>(count)?;
-        let id = ids_by_code(&symbols)?;
-        ids.extend(text.chars().map(|c| id[c as usize]));
-        Ok((symbols, Data::Text(WholeText { learned: ids.len(), ids: Arc::new(ids) })))
-    }
-
-    fn pairs(pairs: &[Pair]) -> Result<(Symbols, Data)> {
-        let is_marked = |text: &str| text.contains(MARKS);
-        if let Some(pair) = pairs.iter().find(|pair| is_marked(pair.input) || is_marked(pair.output)) {
-            let number = pair.number;
-            return Err(Error::new(format!(
-                "line {number} has more than one arrow, or the mark of an end, ⏎"
-            ))
-            .help("an input and an output have neither"));
-        }
-        // The mark between them is a token; the one at the end is only predicted.
-        let tokens = |pair: &Pair| pair.input.chars().count() + 1 + pair.output.chars().count();
-        if let Some(pair) = pairs.iter().find(|pair| tokens(pair) > LONGEST) {
-            let (number, count) = (pair.number, tokens(pair));
-            return Err(Error::new(format!(
-                "line {number} has {count} tokens; an example has at most {LONGEST}"
-            ))
-            .help("give shorter inputs and outputs"));
-        }
-        let pairs = once_each(pairs, |pair| (pair.input, pair.output))?;
-        enough(pairs.len(), "pair")?;
-        let characters = characters(pairs.iter().flat_map(|pair| [pair.input, pair.output]))?;
-        let symbols = Symbols::of(characters.into_iter().chain(MARKS));
-        let [arrow, end] = MARKS;
-        let all = pairs.iter().map(|pair| {
-            let whole = pair.input.chars().chain([arrow]).chain(pair.output.chars()).chain([end]);
-            (whole, pair.input.chars().count())
-        });
-        let data = Data::Pairs(Listed::of(&symbols, all)?);
-        Ok((symbols, data))
-    }
-
-    /// The number of tokens of the longest example.
-    fn context(&self) -> usize {
-        let longest = match self {
-            Data::Lines(listed) | Data::Pairs(listed) => listed.longest(),
-            Data::Text(text) => text.ids.len(),
-        };
-        longest.saturating_sub(1)
-    }
-
-    /// The data to learn from, and examples that are held out: a tenth, at most [`HELD_OUT`].
-    fn split(&self, stream: &mut LegacyStream, length: usize) -> (Data, Vec<Example>) {
-        match self {
-            Data::Lines(lines) => lines.parted(stream, Data::Lines),
-            Data::Pairs(pairs) => pairs.parted(stream, Data::Pairs),
-            Data::Text(text) => {
-                // The end of the text, in pieces side by side.
-                let learned = text.ids.len() - text.ids.len() / HELD_OUT_SHARE;
-                let pieces = text.ids[learned..].chunks_exact(length + 1).take(HELD_OUT);
-                let out = pieces.map(|piece| going_on(piece, 0)).collect();
-                (Data::Text(WholeText { learned, ..text.clone() }), out)
-            }
-        }
-    }
-
-    /// One of the examples; of a text, a piece of this length.
-    fn drawn(&self, stream: &mut LegacyStream, length: usize) -> Example {
-        match self {
-            Data::Lines(listed) | Data::Pairs(listed) => listed.drawn(stream),
-            Data::Text(WholeText { ids, learned }) => {
-                let start = below(stream, learned.saturating_sub(length));
-                going_on(&ids[start..(start + length + 1).min(*learned)], 0)
-            }
-        }
-    }
 }
 
 /// Each token asks for the next, from this place on.

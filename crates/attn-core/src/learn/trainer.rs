@@ -8,6 +8,7 @@ use crate::graph::{Graph, NodeId, Op};
 use crate::kernel::SimdLevel;
 use crate::model::Look;
 use crate::random::LegacyStream;
+use crate::tensor::Tensor;
 use crate::text::typed;
 
 use super::adam::{Adam, AdamChange, AdamSettings};
@@ -175,6 +176,14 @@ impl<T: Learner> Trainer<T> {
     /// The number of steps that are done.
     pub fn steps(&self) -> usize {
         self.step
+    }
+
+    /// The weights under their names.
+    ///
+    /// # Errors
+    /// If there is no room for them.
+    pub fn tensors(&self) -> Result<Vec<(String, Tensor)>> {
+        self.settings.size.tensors(&self.weights)
     }
 
     /// The weights, in the order of [`ModelSize::weights`].

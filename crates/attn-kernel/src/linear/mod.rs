@@ -15,7 +15,6 @@ use problem::RegisterWeight;
 
 use crate::error::Result;
 use crate::layout::Layout;
-use crate::memory::{self, with_scratch};
 use crate::output::{RowId, SharedRows};
 use crate::pool::{self, Machine, Resources};
 use crate::simd::{InstructionSet, Simd, SimdLevel, WithSet, WithTileSize};
@@ -92,16 +91,11 @@ fn run_few<W: LinearWeight>(
     let tasks = tasks_per_thread(problem.order) * threads;
     let each = outputs.div_ceil(tasks).next_multiple_of(32).min(FEW_SUMS / rows / 32 * 32);
     let bytes = (kernel.scratch_bytes_of_few)(problem.order, rows, each);
-    memory::is_available(bytes)?;
-    let threads = pool::run(threads, outputs.div_ceil(each), &|task| {
-        with_scratch(bytes, |scratch| {
-            let outputs = task * each..((task + 1) * each).min(outputs);
-            let task = FewTask { linear: problem, outputs, scratch, output };
-            // SAFETY: the level was found available; every output is one task's.
-            unsafe { (kernel.multiply_few)(task) };
-        });
-    });
-    Ok(Resources { extra_bytes: bytes * threads, threads })
+    pool::run_with_scratch(threads, outputs.div_ceil(each), bytes, &|task, scratch| {
+        let outputs = task * each..((task + 1) * each).min(outputs);
+        // SAFETY: the level was found available; every output is one task's.
+        unsafe { (kernel.multiply_few)(FewTask { linear: problem, outputs, scratch, output }) };
+    })
 }
 
 /// A task is a group of outputs, for some hundred rows.
@@ -112,26 +106,21 @@ fn run_groups<W: LinearWeight>(
     output: &SharedRows<'_, f32>,
 ) -> Result<Resources> {
     let (rows, outputs) = (problem.input.rows(), problem.outputs());
-    let bytes = kernel.scratch_bytes;
-    memory::is_available(bytes)?;
     let groups = outputs.div_ceil(GROUP_OUTPUTS);
-    let threads = pool::run(threads, groups * rows.div_ceil(TASK_ROWS), &|task| {
+    let tasks = groups * rows.div_ceil(TASK_ROWS);
+    pool::run_with_scratch(threads, tasks, kernel.scratch_bytes, &|task, scratch| {
         let (first_row, first_output) = (task / groups * TASK_ROWS, task % groups * GROUP_OUTPUTS);
-        with_scratch(bytes, |scratch| {
-            let group_from = |first: usize| first.min(outputs)..(first + GROUP_OUTPUTS).min(outputs);
-            let group = Group {
-                linear: problem,
-                rows: first_row..(first_row + TASK_ROWS).min(rows),
-                outputs: group_from(first_output),
-                output,
-                next_outputs: group_from(first_output + threads * GROUP_OUTPUTS),
-            };
-            let task = GroupTask { group, scratch };
-            // SAFETY: the level was found available; every cell is one task's.
-            unsafe { (kernel.multiply_group)(task) };
-        });
-    });
-    Ok(Resources { extra_bytes: bytes * threads, threads })
+        let group_from = |first: usize| first.min(outputs)..(first + GROUP_OUTPUTS).min(outputs);
+        let group = Group {
+            linear: problem,
+            rows: first_row..(first_row + TASK_ROWS).min(rows),
+            outputs: group_from(first_output),
+            output,
+            next_outputs: group_from(first_output + threads * GROUP_OUTPUTS),
+        };
+        // SAFETY: the level was found available; every cell is one task's.
+        unsafe { (kernel.multiply_group)(GroupTask { group, scratch }) };
+    })
 }
 
 /// Without SIMD: a task is a row of the input.

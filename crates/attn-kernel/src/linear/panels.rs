@@ -76,7 +76,10 @@ impl<W: RegisterWeight> Group<'_, W> {
         // Without inputs there is still an empty block, which writes the bias.
         for start in (0..linear.inputs().max(1)).step_by(length) {
             let inputs = start..(start + length).min(linear.inputs());
-            pack::<W, S, R>(simd, linear, &inputs, outputs, panels, length);
+            match linear.order {
+                WeightOrder::OutIn => self.pack_rows(simd, &inputs, panels, length),
+                WeightOrder::InOut => self.pack_columns(simd, &inputs, panels, length),
+            }
             let tiles = rows.len().div_ceil(M) * outputs.len().div_ceil(width);
             let mut upcoming = self.after(&inputs, length, tiles);
             let bias = linear.bias.filter(|_| inputs.end == linear.inputs());
@@ -254,51 +257,8 @@ fn store_some<S: LoadWeights, const R: usize>(simd: S, registers: &PanelRow<S, R
 /// The weights of one input for R · LANES outputs, one a lane.
 pub(super) type PanelRow<S, const R: usize> = [<S as Simd<f32>>::Register; R];
 
-/// Fills panels with the weights of the block `inputs`, a row for each, for the outputs: R · LANES of them a panel, zeros past the
-/// last. Panels are `length` rows apart.
-#[inline(always)]
-pub(super) fn pack<W: RegisterWeight, S: LoadWeights, const R: usize>(
-    simd: S,
-    linear: &Linear<'_, W>,
-    inputs: &Range<usize>,
-    outputs: &Range<usize>,
-    panels: &mut [PanelRow<S, R>],
-    length: usize,
-) {
-    match linear.order {
-        WeightOrder::OutIn => pack_rows::<W, S, R>(simd, linear, inputs, outputs, panels, length),
-        WeightOrder::InOut => pack_columns::<W, S, R>(simd, linear, inputs, outputs, panels, length),
-    }
-}
-
-/// Weights in rows of inputs: they only have to be widened. Row by row, as memory likes it.
-#[inline(always)]
-fn pack_columns<W: RegisterWeight, S: LoadWeights, const R: usize>(
-    simd: S,
-    linear: &Linear<'_, W>,
-    inputs: &Range<usize>,
-    outputs: &Range<usize>,
-    panels: &mut [PanelRow<S, R>],
-    length: usize,
-) {
-    let whole = outputs.len() - outputs.len() % (R * S::LANES);
-    for (at, k) in inputs.clone().enumerate() {
-        let weights = &linear.weights.row(k)[outputs.clone()];
-        if k + PREFETCH_ROWS < inputs.end {
-            prefetch_all(&linear.weights.row(k + PREFETCH_ROWS)[outputs.clone()]);
-        }
-        let rows = panels[at..].iter_mut().step_by(length);
-        for (row, weights) in rows.zip(weights[..whole].chunks_exact(R * S::LANES)) {
-            for r in 0..R {
-                // SAFETY: there are R registers of weights.
-                row[r] = unsafe { W::load(simd, weights.as_ptr().add(r * S::LANES)) };
-            }
-        }
-        if whole < weights.len() {
-            panels[whole / (R * S::LANES) * length + at] = widened(simd, &weights[whole..]);
-        }
-    }
-}
+// Panels are filled with the weights of a block, a row for each input: R · LANES of the outputs a panel, zeros past the last. Panels
+// are `length` rows apart.
 
 /// Prefetch distance, in rows of weights.
 const PREFETCH_ROWS: usize = 8;
@@ -329,36 +289,67 @@ pub(super) fn widened<W: RegisterWeight, S: LoadWeights, const R: usize>(
     row
 }
 
-/// Weights in rows of outputs: squares of them are transposed in registers.
-#[inline(always)]
-fn pack_rows<W: RegisterWeight, S: LoadWeights, const R: usize>(
-    simd: S,
-    linear: &Linear<'_, W>,
-    inputs: &Range<usize>,
-    outputs: &Range<usize>,
-    panels: &mut [PanelRow<S, R>],
-    length: usize,
-) {
-    let together = W::PER_LANE * S::LANES;
-    let whole = inputs.len() - inputs.len() % together;
-    let mut square = [[simd.splat(0.0); MAX_LANES]; 2];
-    for (number, first) in outputs.clone().step_by(S::LANES).enumerate() {
-        let panel = &mut panels[number / R * length..][..inputs.len()];
-        let (squares, last) = panel.split_at_mut(whole);
-        let outputs = first..(first + S::LANES).min(outputs.end);
-        let rows = row_starts(linear, &outputs);
-        // The same inputs for the outputs after these: they are next, or soon.
-        let ahead = R * S::LANES * linear.weights.stride();
-        for (panel, k) in squares.chunks_exact_mut(together).zip((inputs.start..).step_by(together)) {
-            prefetch_rows::<W, S>(&rows, k, ahead);
-            // SAFETY: this many weights are left in every row.
-            unsafe { W::load_square(simd, &rows, k, &mut square) };
-            for (row, register) in panel.iter_mut().zip(square.as_flattened()) {
-                row[number % R] = *register;
+impl<W: RegisterWeight> Group<'_, W> {
+    /// Weights in rows of inputs: they only have to be widened. Row by row, as memory likes it.
+    #[inline(always)]
+    fn pack_columns<S: LoadWeights, const R: usize>(
+        &self,
+        simd: S,
+        inputs: &Range<usize>,
+        panels: &mut [PanelRow<S, R>],
+        length: usize,
+    ) {
+        let Group { linear, outputs, .. } = self;
+        let whole = outputs.len() - outputs.len() % (R * S::LANES);
+        for (at, k) in inputs.clone().enumerate() {
+            let weights = &linear.weights.row(k)[outputs.clone()];
+            if k + PREFETCH_ROWS < inputs.end {
+                prefetch_all(&linear.weights.row(k + PREFETCH_ROWS)[outputs.clone()]);
+            }
+            let rows = panels[at..].iter_mut().step_by(length);
+            for (row, weights) in rows.zip(weights[..whole].chunks_exact(R * S::LANES)) {
+                for r in 0..R {
+                    // SAFETY: there are R registers of weights.
+                    row[r] = unsafe { W::load(simd, weights.as_ptr().add(r * S::LANES)) };
+                }
+            }
+            if whole < weights.len() {
+                panels[whole / (R * S::LANES) * length + at] = widened(simd, &weights[whole..]);
             }
         }
-        for (row, k) in last.iter_mut().zip(inputs.start + whole..) {
-            row[number % R] = load_column(simd, linear, &outputs, k);
+    }
+
+    /// Weights in rows of outputs: squares of them are transposed in registers.
+    #[inline(always)]
+    fn pack_rows<S: LoadWeights, const R: usize>(
+        &self,
+        simd: S,
+        inputs: &Range<usize>,
+        panels: &mut [PanelRow<S, R>],
+        length: usize,
+    ) {
+        let Group { linear, outputs, .. } = self;
+        let together = W::PER_LANE * S::LANES;
+        let whole = inputs.len() - inputs.len() % together;
+        let mut square = [[simd.splat(0.0); MAX_LANES]; 2];
+        for (number, first) in outputs.clone().step_by(S::LANES).enumerate() {
+            let panel = &mut panels[number / R * length..][..inputs.len()];
+            let (squares, last) = panel.split_at_mut(whole);
+            let outputs = first..(first + S::LANES).min(outputs.end);
+            let rows = row_starts(linear, &outputs);
+            // The same inputs for the outputs after these: they are next, or soon.
+            let ahead = R * S::LANES * linear.weights.columns();
+            for (panel, k) in squares.chunks_exact_mut(together).zip((inputs.start..).step_by(together)) {
+                prefetch_rows::<W, S>(&rows, k, ahead);
+                // SAFETY: this many weights are left in every row.
+                unsafe { W::load_square(simd, &rows, k, &mut square) };
+                for (row, register) in panel.iter_mut().zip(square.as_flattened()) {
+                    row[number % R] = *register;
+                }
+            }
+            for (row, k) in last.iter_mut().zip(inputs.start + whole..) {
+                row[number % R] = load_column(simd, linear, &outputs, k);
+            }
         }
     }
 }
@@ -423,7 +414,7 @@ impl<W: Copy> UpcomingWeights<W> {
             WeightOrder::InOut => (inputs, outputs),
         };
         let lines_per_row = (columns.len() * size_of::<W>()).div_ceil(LINE);
-        let stride = linear.weights.stride();
+        let stride = linear.weights.columns();
         UpcomingWeights {
             row: linear.weights.start().wrapping_add(rows.start * stride + columns.start),
             stride,

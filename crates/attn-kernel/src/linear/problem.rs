@@ -71,13 +71,12 @@ impl<W: Copy> Linear<'_, W> {
     }
 }
 
-/// rows × columns numbers to read; the numbers of a row are contiguous.
+/// rows × columns numbers to read, row after row.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a, T> {
     numbers: &'a [T],
     rows: usize,
     columns: usize,
-    stride: usize,
 }
 
 impl<'a, T: Copy> Rows<'a, T> {
@@ -86,26 +85,10 @@ impl<'a, T: Copy> Rows<'a, T> {
     /// # Errors
     /// [`Error::Shape`] if there are fewer numbers; the error calls them `name`.
     pub fn new(name: &str, numbers: &'a [T], rows: usize, columns: usize) -> Result<Rows<'a, T>> {
-        Rows::with_stride(name, numbers, [rows, columns], columns)
-    }
-
-    /// `numbers` as rows × columns, with `stride` numbers from one row to the next: some columns of a wider matrix.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if a row reaches past the numbers; the error calls them `name`.
-    pub fn with_stride(
-        name: &str,
-        numbers: &'a [T],
-        [rows, columns]: [usize; 2],
-        stride: usize,
-    ) -> Result<Rows<'a, T>> {
-        let is_empty = rows == 0 || columns == 0;
-        let reach = || rows.checked_sub(1)?.checked_mul(stride)?.checked_add(columns);
-        if is_empty || reach().is_some_and(|reach| reach <= numbers.len()) {
-            return Ok(Rows { numbers, rows, columns, stride });
+        if rows.checked_mul(columns).is_some_and(|count| count <= numbers.len()) {
+            return Ok(Rows { numbers, rows, columns });
         }
-        let strided = if stride == columns { String::new() } else { format!(" with a stride of {stride}") };
-        Err(Error::Shape(format!("{name}: {rows}×{columns}{strided} do not fit {} numbers", numbers.len())))
+        Err(Error::Shape(format!("{name}: {rows}×{columns} do not fit {} numbers", numbers.len())))
     }
 
     /// The number of rows.
@@ -122,19 +105,13 @@ impl<'a, T: Copy> Rows<'a, T> {
     #[inline(always)]
     pub(crate) fn row(&self, i: usize) -> &'a [T] {
         assert_in_tests!(i < self.rows);
-        if self.columns == 0 { &[] } else { &self.numbers[i * self.stride..][..self.columns] }
+        &self.numbers[i * self.columns..][..self.columns]
     }
 
     /// The address of the first number.
     #[inline(always)]
     pub(crate) fn start(&self) -> *const T {
         self.numbers.as_ptr()
-    }
-
-    /// From one row to the next, in numbers.
-    #[inline(always)]
-    pub(crate) fn stride(&self) -> usize {
-        self.stride
     }
 
     /// The address of the number at row i, column j.
@@ -145,7 +122,7 @@ impl<'a, T: Copy> Rows<'a, T> {
     pub(crate) unsafe fn place(&self, i: usize, j: usize) -> *const T {
         assert_in_tests!(i < self.rows && j < self.columns);
         // SAFETY: every cell lies inside the numbers.
-        unsafe { self.numbers.as_ptr().add(i * self.stride + j) }
+        unsafe { self.numbers.as_ptr().add(i * self.columns + j) }
     }
 }
 

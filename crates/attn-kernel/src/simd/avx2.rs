@@ -38,14 +38,33 @@ impl InstructionSet for Avx2 {
     }
 }
 
+/// The transposes of both halves, each 4 × 4.
+///
+/// # Safety
+/// This processor has AVX.
+#[inline(always)]
+unsafe fn transpose_fours([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (low_ab, low_cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+        let (high_ab, high_cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+        [
+            _mm256_shuffle_ps::<0b01_00_01_00>(low_ab, low_cd),
+            _mm256_shuffle_ps::<0b11_10_11_10>(low_ab, low_cd),
+            _mm256_shuffle_ps::<0b01_00_01_00>(high_ab, high_cd),
+            _mm256_shuffle_ps::<0b11_10_11_10>(high_ab, high_cd),
+        ]
+    }
+}
+
 impl Simd<f32> for Avx2 {
     const LANES: usize = 8;
     const REGISTERS: usize = 16;
 
     instructions! {
         f32, __m256, splat: _mm256_set1_ps, load: _mm256_loadu_ps, store: _mm256_storeu_ps,
-        add: _mm256_add_ps, sub: _mm256_sub_ps, div: _mm256_div_ps, max: _mm256_max_ps,
-        ; mul_add: _mm256_fmadd_ps, mul_sub: _mm256_fmsub_ps,
+        add: _mm256_add_ps, sub: _mm256_sub_ps, mul: _mm256_mul_ps, div: _mm256_div_ps, max: _mm256_max_ps,
+        ; mul_add: _mm256_fmadd_ps,
     }
 
     #[inline(always)]
@@ -58,12 +77,9 @@ impl Simd<f32> for Avx2 {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m256, rounded: __m256, y: __m256, cutoff: __m256) -> __m256 {
+    fn power_of_two(self, rounded: __m256) -> __m256 {
         // SAFETY: see `splat`.
-        unsafe {
-            let power = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(rounded)));
-            Simd::<f32>::zero_below(self, _mm256_mul_ps(a, power), y, cutoff)
-        }
+        unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(rounded))) }
     }
 
     #[inline(always)]
@@ -109,19 +125,11 @@ impl Simd<f32> for Avx2 {
     fn transpose(self, rows: &mut [__m256; MAX_LANES]) {
         // SAFETY: see `splat`.
         unsafe {
-            let mut fours = [_mm256_setzero_ps(); 8];
-            for i in [0, 4] {
-                let [a, b, c, d] = [rows[i], rows[i + 1], rows[i + 2], rows[i + 3]];
-                let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
-                fours[i] = _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd);
-                fours[i + 1] = _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd);
-                let (ab, cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
-                fours[i + 2] = _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd);
-                fours[i + 3] = _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd);
-            }
+            let [a, b, c, d, e, f, g, h, ..] = *rows;
+            let (first, second) = (transpose_fours([a, b, c, d]), transpose_fours([e, f, g, h]));
             for i in 0..4 {
-                rows[i] = _mm256_permute2f128_ps::<0x20>(fours[i], fours[i + 4]);
-                rows[i + 4] = _mm256_permute2f128_ps::<0x31>(fours[i], fours[i + 4]);
+                rows[i] = _mm256_permute2f128_ps::<0x20>(first[i], second[i]);
+                rows[i + 4] = _mm256_permute2f128_ps::<0x31>(first[i], second[i]);
             }
         }
     }
@@ -133,8 +141,8 @@ impl Simd<f64> for Avx2 {
 
     instructions! {
         f64, __m256d, splat: _mm256_set1_pd, load: _mm256_loadu_pd, store: _mm256_storeu_pd,
-        add: _mm256_add_pd, sub: _mm256_sub_pd, div: _mm256_div_pd, max: _mm256_max_pd,
-        ; mul_add: _mm256_fmadd_pd, mul_sub: _mm256_fmsub_pd,
+        add: _mm256_add_pd, sub: _mm256_sub_pd, mul: _mm256_mul_pd, div: _mm256_div_pd, max: _mm256_max_pd,
+        ; mul_add: _mm256_fmadd_pd,
     }
 
     #[inline(always)]
@@ -147,12 +155,9 @@ impl Simd<f64> for Avx2 {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m256d, rounded: __m256d, y: __m256d, cutoff: __m256d) -> __m256d {
+    fn power_of_two(self, rounded: __m256d) -> __m256d {
         // SAFETY: see `splat`.
-        unsafe {
-            let power = _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded)));
-            Simd::<f64>::zero_below(self, _mm256_mul_pd(a, power), y, cutoff)
-        }
+        unsafe { _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded))) }
     }
 
     #[inline(always)]
@@ -223,13 +228,7 @@ impl LoadWeights for Avx2 {
             unsafe {
                 let four = |row: usize| _mm_loadu_ps(rows[row].add(4 * number));
                 let rows = |row| _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(four(row)), four(row + 4));
-                let [a, b, c, d] = [rows(0), rows(1), rows(2), rows(3)];
-                let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
-                columns[0] = _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd);
-                columns[1] = _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd);
-                let (ab, cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
-                columns[2] = _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd);
-                columns[3] = _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd);
+                columns.copy_from_slice(&transpose_fours([rows(0), rows(1), rows(2), rows(3)]));
             }
         }
     }

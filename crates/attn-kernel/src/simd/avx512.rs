@@ -69,8 +69,8 @@ impl Simd<f32> for Avx512 {
 
     instructions! {
         f32, __m512, splat: _mm512_set1_ps, load: _mm512_loadu_ps, store: _mm512_storeu_ps,
-        add: _mm512_add_ps, sub: _mm512_sub_ps, div: _mm512_div_ps, max: _mm512_max_ps,
-        ; mul_add: _mm512_fmadd_ps, mul_sub: _mm512_fmsub_ps,
+        add: _mm512_add_ps, sub: _mm512_sub_ps, mul: _mm512_mul_ps, div: _mm512_div_ps, max: _mm512_max_ps,
+        ; mul_add: _mm512_fmadd_ps,
     }
 
     #[inline(always)]
@@ -84,13 +84,9 @@ impl Simd<f32> for Avx512 {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m512, rounded: __m512, y: __m512, cutoff: __m512) -> __m512 {
+    fn power_of_two(self, rounded: __m512) -> __m512 {
         // SAFETY: see `splat`.
-        unsafe {
-            let power = _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(rounded)));
-            let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, cutoff);
-            _mm512_maskz_mul_ps(kept, a, power)
-        }
+        unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(rounded))) }
     }
 
     #[inline(always)]
@@ -125,8 +121,8 @@ impl Simd<f64> for Avx512 {
 
     instructions! {
         f64, __m512d, splat: _mm512_set1_pd, load: _mm512_loadu_pd, store: _mm512_storeu_pd,
-        add: _mm512_add_pd, sub: _mm512_sub_pd, div: _mm512_div_pd, max: _mm512_max_pd,
-        ; mul_add: _mm512_fmadd_pd, mul_sub: _mm512_fmsub_pd,
+        add: _mm512_add_pd, sub: _mm512_sub_pd, mul: _mm512_mul_pd, div: _mm512_div_pd, max: _mm512_max_pd,
+        ; mul_add: _mm512_fmadd_pd,
     }
 
     #[inline(always)]
@@ -140,13 +136,9 @@ impl Simd<f64> for Avx512 {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m512d, rounded: __m512d, y: __m512d, cutoff: __m512d) -> __m512d {
+    fn power_of_two(self, rounded: __m512d) -> __m512d {
         // SAFETY: see `splat`.
-        unsafe {
-            let power = _mm512_castsi512_pd(_mm512_slli_epi64::<52>(_mm512_castpd_si512(rounded)));
-            let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, cutoff);
-            _mm512_maskz_mul_pd(kept, a, power)
-        }
+        unsafe { _mm512_castsi512_pd(_mm512_slli_epi64::<52>(_mm512_castpd_si512(rounded))) }
     }
 
     #[inline(always)]

@@ -6,10 +6,12 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod scalar;
 mod set;
 
 use std::fmt;
 
+pub(crate) use scalar::Scalar;
 pub(crate) use set::{InstructionSet, LoadWeights, MAX_LANES, Simd, TileWidth, WithTileSize, Work};
 
 /// Something to do with the type of an instruction set.

@@ -42,19 +42,13 @@ impl Simd<f32> for Neon {
 
     instructions! {
         f32, float32x4_t, splat: vdupq_n_f32, load: vld1q_f32, store: vst1q_f32,
-        add: vaddq_f32, sub: vsubq_f32, div: vdivq_f32,
+        add: vaddq_f32, sub: vsubq_f32, mul: vmulq_f32, div: vdivq_f32,
     }
 
     #[inline(always)]
     fn mul_add(self, a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
         // SAFETY: see `splat`.
         unsafe { vfmaq_f32(c, a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
-        // SAFETY: see `splat`.
-        unsafe { vfmaq_f32(vnegq_f32(c), a, b) }
     }
 
     #[inline(always)]
@@ -71,18 +65,9 @@ impl Simd<f32> for Neon {
     }
 
     #[inline(always)]
-    fn times_two_to(
-        self,
-        a: float32x4_t,
-        rounded: float32x4_t,
-        y: float32x4_t,
-        cutoff: float32x4_t,
-    ) -> float32x4_t {
+    fn power_of_two(self, rounded: float32x4_t) -> float32x4_t {
         // SAFETY: see `splat`.
-        unsafe {
-            let power = vreinterpretq_f32_s32(vshlq_n_s32::<23>(vreinterpretq_s32_f32(rounded)));
-            Simd::<f32>::zero_below(self, vmulq_f32(a, power), y, cutoff)
-        }
+        unsafe { vreinterpretq_f32_s32(vshlq_n_s32::<23>(vreinterpretq_s32_f32(rounded))) }
     }
 
     #[inline(always)]
@@ -119,19 +104,13 @@ impl Simd<f64> for Neon {
 
     instructions! {
         f64, float64x2_t, splat: vdupq_n_f64, load: vld1q_f64, store: vst1q_f64,
-        add: vaddq_f64, sub: vsubq_f64, div: vdivq_f64,
+        add: vaddq_f64, sub: vsubq_f64, mul: vmulq_f64, div: vdivq_f64,
     }
 
     #[inline(always)]
     fn mul_add(self, a: float64x2_t, b: float64x2_t, c: float64x2_t) -> float64x2_t {
         // SAFETY: see `splat`.
         unsafe { vfmaq_f64(c, a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: float64x2_t, b: float64x2_t, c: float64x2_t) -> float64x2_t {
-        // SAFETY: see `splat`.
-        unsafe { vfmaq_f64(vnegq_f64(c), a, b) }
     }
 
     #[inline(always)]
@@ -148,18 +127,9 @@ impl Simd<f64> for Neon {
     }
 
     #[inline(always)]
-    fn times_two_to(
-        self,
-        a: float64x2_t,
-        rounded: float64x2_t,
-        y: float64x2_t,
-        cutoff: float64x2_t,
-    ) -> float64x2_t {
+    fn power_of_two(self, rounded: float64x2_t) -> float64x2_t {
         // SAFETY: see `splat`.
-        unsafe {
-            let power = vreinterpretq_f64_s64(vshlq_n_s64::<52>(vreinterpretq_s64_f64(rounded)));
-            Simd::<f64>::zero_below(self, vmulq_f64(a, power), y, cutoff)
-        }
+        unsafe { vreinterpretq_f64_s64(vshlq_n_s64::<52>(vreinterpretq_s64_f64(rounded))) }
     }
 
     #[inline(always)]

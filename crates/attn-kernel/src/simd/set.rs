@@ -49,22 +49,28 @@ pub(crate) trait Simd<T: Real>: Copy {
     fn sub(self, a: Self::Register, b: Self::Register) -> Self::Register;
     /// a · b + c, rounded once.
     fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
-    /// a · b − c, rounded once.
-    fn mul_sub(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
+    /// a · b.
+    fn mul(self, a: Self::Register, b: Self::Register) -> Self::Register;
     /// a / b.
     fn div(self, a: Self::Register, b: Self::Register) -> Self::Register;
     /// The max of both; b where either is NaN ([`Real::max`]).
     fn max(self, a: Self::Register, b: Self::Register) -> Self::Register;
     /// |a| with the sign of `sign`.
     fn with_sign_of(self, a: Self::Register, sign: Self::Register) -> Self::Register;
-    /// a · 2^n as [`Real::times_two_to`] has it, but 0 in the lanes where y < cutoff.
+    /// 2^n as [`Real::power_of_two`] has it.
+    fn power_of_two(self, rounded: Self::Register) -> Self::Register;
+    /// a · 2^n, but 0 in the lanes where y < cutoff. A product, not a sum of exponents, so that NaN stays NaN whatever its own last
+    /// bits are.
+    #[inline(always)]
     fn times_two_to(
         self,
         a: Self::Register,
         rounded: Self::Register,
         y: Self::Register,
         cutoff: Self::Register,
-    ) -> Self::Register;
+    ) -> Self::Register {
+        self.zero_below(self.mul(a, self.power_of_two(rounded)), y, cutoff)
+    }
     /// a, but 0 in the lanes where y < cutoff.
     fn zero_below(self, a: Self::Register, y: Self::Register, cutoff: Self::Register) -> Self::Register;
     /// a in the lanes whose bit is set, b in the others; lane 0 is the lowest bit.
@@ -94,7 +100,7 @@ macro_rules! instructions {
     (
         $number:ty, $register:ty, splat: $splat:ident, load: $load:ident, store: $store:ident,
         $($two:ident: $of_two:ident,)+
-        $(; $($three:ident: $of_three:ident,)+)?
+        $(; mul_add: $mul_add:ident,)?
     ) => {
         type Register = $register;
 
@@ -124,11 +130,11 @@ macro_rules! instructions {
             unsafe { $of_two(a, b) }
         })+
 
-        $($(#[inline(always)]
-        fn $three(self, a: $register, b: $register, c: $register) -> $register {
+        $(#[inline(always)]
+        fn mul_add(self, a: $register, b: $register, c: $register) -> $register {
             // SAFETY: see `splat`.
-            unsafe { $of_three(a, b, c) }
-        })+)?
+            unsafe { $mul_add(a, b, c) }
+        })?
     };
 }
 

@@ -64,10 +64,9 @@ impl<W: TestWeight> Layer<W> {
         Layer { rows, inputs, outputs, x, weights, bias }
     }
 
-    /// The outputs of `rows` rows from `first` on, with the weights in this order; the rows of everything that is read have
-    /// `gap` numbers of something else between them.
-    fn run(&self, order: WeightOrder, machine: Machine, first: usize, rows: usize, gap: usize) -> Vec<f32> {
-        let x = padded(&self.x[first * self.inputs..][..rows * self.inputs], self.inputs, gap, f32::NAN);
+    /// The outputs of `rows` rows from `first` on, with the weights in this order.
+    fn run(&self, order: WeightOrder, machine: Machine, first: usize, rows: usize) -> Vec<f32> {
+        let x = &self.x[first * self.inputs..][..rows * self.inputs];
         let (count, width, weights) = match order {
             WeightOrder::OutIn => (self.outputs, self.inputs, self.weights.clone()),
             WeightOrder::InOut => {
@@ -76,9 +75,8 @@ impl<W: TestWeight> Layer<W> {
                 (self.inputs, self.outputs, transposed.map(|(k, n)| at(k, n)).collect())
             }
         };
-        let weights = padded(&weights, width, gap, W::from_f32(f32::NAN));
-        let input = Rows::with_stride("x", &x, [rows, self.inputs], self.inputs + gap).expect("it fits");
-        let weights = Rows::with_stride("w", &weights, [count, width], width + gap).expect("it fits");
+        let input = Rows::new("x", x, rows, self.inputs).expect("it fits");
+        let weights = Rows::new("w", &weights, count, width).expect("it fits");
         let mut output = vec![f32::NAN; rows * self.outputs];
         let problem = Linear { input, weights, order, bias: Some(&self.bias) };
         linear(&problem, machine, &mut output).expect("it fits");
@@ -91,17 +89,6 @@ impl<W: TestWeight> Layer<W> {
             (&self.x[t * self.inputs..][..self.inputs], &self.weights[n * self.inputs..][..self.inputs]);
         x.iter().zip(w).fold(0.0f32, |sum, (x, w)| libm::fmaf(*x, w.widen(), sum)) + self.bias[n]
     }
-}
-
-/// The rows with `gap` numbers behind each but the last.
-fn padded<C: Copy>(numbers: &[C], width: usize, gap: usize, with: C) -> Vec<C> {
-    let mut padded = Vec::new();
-    for row in numbers.chunks_exact(width.max(1)) {
-        padded.extend(row);
-        padded.extend(vec![with; gap]);
-    }
-    padded.truncate(padded.len().saturating_sub(gap));
-    padded
 }
 
 #[track_caller]
@@ -119,8 +106,8 @@ fn check<W: TestWeight>(layer: &Layer<W>) {
     let expected: Vec<f32> = cells.map(|(t, n)| layer.expected(t, n)).collect();
     for order in ORDERS {
         for simd in SimdLevel::available() {
-            for (threads, gap) in [(1, 0), (2, 3), (3, 1)] {
-                let found = layer.run(order, Machine { simd, threads }, 0, rows, gap);
+            for threads in 1..=3 {
+                let found = layer.run(order, Machine { simd, threads }, 0, rows);
                 let what =
                     format!("{}, {rows}×{inputs}×{outputs}, {order:?}, {simd}, {threads} threads", W::NAME);
                 assert_same(&expected, &found, &what);
@@ -167,11 +154,11 @@ fn a_row_alone_has_the_bits_of_the_same_row_among_many() {
         for order in ORDERS {
             for simd in SimdLevel::available().filter(|simd| *simd != SimdLevel::Portable) {
                 let machine = Machine { simd, threads: 2 };
-                let all = layer.run(order, machine, 0, layer.rows, 0);
+                let all = layer.run(order, machine, 0, layer.rows);
                 for (first, rows) in
                     [(0, 1), (599, 1), (511, 2), (95, 3), (7, 4), (130, 7), (200, 30), (88, 512)]
                 {
-                    let some = layer.run(order, machine, first, rows, 0);
+                    let some = layer.run(order, machine, first, rows);
                     let among = &all[first * layer.outputs..][..rows * layer.outputs];
                     assert_same(
                         among,
@@ -204,7 +191,7 @@ fn check_all_weights<W: TestWeight>(count: u32, stride: u32) {
         for simd in SimdLevel::available().filter(|simd| *simd != SimdLevel::Portable) {
             // One row, a few, and many.
             for rows in [1, 2, 9] {
-                let found = layer.run(order, Machine { simd, threads: 2 }, 0, rows, 0);
+                let found = layer.run(order, Machine { simd, threads: 2 }, 0, rows);
                 for (at, found) in found.iter().enumerate() {
                     let weight = weight(at % outputs);
                     // A sum that starts at +0 gives +0 for −0.
@@ -228,7 +215,7 @@ fn errors_are_within_what_is_promised() {
     const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
     fn check<W: TestWeight>(sizes: [usize; 3], seed: u64) -> f64 {
         let layer = Layer::<W>::normal(sizes, seed);
-        let output = layer.run(WeightOrder::OutIn, Machine::here(), 0, layer.rows, 0);
+        let output = layer.run(WeightOrder::OutIn, Machine::here(), 0, layer.rows);
         let terms = (layer.inputs + 1) as f64 * UNIT;
         let gamma = terms / (1.0 - terms);
         let mut worst = 0.0f64;
@@ -279,10 +266,6 @@ fn shapes_that_do_not_fit_are_refused() {
         "an output of 7 numbers does not fit 2 rows of 3 outputs",
     );
     says(Rows::new("weights", &numbers, 5, 5).map(drop), "weights: 5×5 do not fit 24 numbers");
-    says(
-        Rows::with_stride("weights", &numbers, [3, 5], 10).map(drop),
-        "weights: 3×5 with a stride of 10 do not fit 24 numbers",
-    );
     says(
         Rows::new("weights", &numbers, usize::MAX, 2).map(drop),
         "weights: 18446744073709551615×2 do not fit 24 numbers",

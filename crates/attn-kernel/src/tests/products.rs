@@ -1,6 +1,6 @@
 //! Products of many small matrices: every level has the bits of the definition.
 
-use crate::{Operand, ProductKernels, Products, SimdLevel, multiply_examples};
+use crate::{Kernels, Operand, Products, SimdLevel, multiply_examples};
 use proptest::prelude::*;
 
 /// A factor as it lies in memory.
@@ -46,20 +46,14 @@ fn problem() -> impl Strategy<Value = Problem> {
 }
 
 /// A cell of a factor of one example, in its own type.
-fn cell<T: ProductKernels>(
-    factor: &Factor,
-    (rows, cols): (usize, usize),
-    example: usize,
-    i: usize,
-    j: usize,
-) -> T {
+fn cell<T: Kernels>(factor: &Factor, (rows, cols): (usize, usize), example: usize, i: usize, j: usize) -> T {
     let start = if factor.shared { 0 } else { example * rows * cols };
     let place = if factor.transposed { j * rows + i } else { i * cols + j };
     T::from_f64(factor.numbers[start + place])
 }
 
 /// The definition: each cell is one chain over the inner dimension.
-fn defined<T: ProductKernels>(problem: &Problem, step: impl Fn(T, T, T) -> T) -> Vec<u64> {
+fn defined<T: Kernels>(problem: &Problem, step: impl Fn(T, T, T) -> T) -> Vec<u64> {
     let Problem { a, b, examples, rows, inner, cols } = problem;
     let mut bits = Vec::new();
     for example in 0..*examples {
@@ -76,7 +70,7 @@ fn defined<T: ProductKernels>(problem: &Problem, step: impl Fn(T, T, T) -> T) ->
     bits
 }
 
-fn computed<T: ProductKernels>(problem: &Problem, simd: SimdLevel) -> Vec<u64> {
+fn computed<T: Kernels>(problem: &Problem, simd: SimdLevel) -> Vec<u64> {
     let [a, b] = [&problem.a, &problem.b]
         .map(|factor| factor.numbers.iter().map(|x| T::from_f64(*x)).collect::<Vec<T>>());
     let operand =

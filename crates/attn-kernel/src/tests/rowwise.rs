@@ -1,9 +1,7 @@
-//! Activations, the softmax of a pattern, and norms: the same bits from every instruction set and number of threads, PyTorch's
+//! Activations, and the softmax of a pattern: the same bits from every instruction set and number of threads, PyTorch's
 //! values, and errors within what is promised.
 
-use crate::{
-    Activation, Band, Error, Machine, Norm, NormKind, Rows, SimdLevel, activate, normalize, softmax_rows,
-};
+use crate::{Activation, Band, Error, Machine, SimdLevel, activate, softmax_rows};
 
 use super::random::Random;
 use super::{note, plain, same};
@@ -168,10 +166,16 @@ fn activations_of_every_length_have_the_same_bits() {
     }
 }
 
+/// The softmax of each row over the keys that a band shows: the scores of all others are −∞.
 fn softmax(scores: &[f32], columns: usize, band: Band) -> Vec<f32> {
+    let seen = |(at, score): (usize, &f32)| match band.sees(at / columns, at % columns, columns) {
+        true => *score,
+        false => f32::NEG_INFINITY,
+    };
+    let scores: Vec<f32> = scores.iter().enumerate().map(seen).collect();
     everywhere(&format!("softmax of {} by {columns}, {band:?}", scores.len()), |machine| {
-        let mut weights = scores.to_vec();
-        softmax_rows(&mut weights, columns, band, machine).expect("rows");
+        let mut weights = scores.clone();
+        softmax_rows(&mut weights, columns, machine).expect("rows");
         weights
     })
 }
@@ -250,22 +254,9 @@ fn error_of_softmax(scores: &[f32], weights: &[f32], sees: impl Fn(usize) -> boo
 }
 
 #[test]
-fn hidden_scores_do_not_reach_a_softmax() {
-    let (rows, columns) = (9, 40);
-    let clean = normal(rows * columns, 5, 2.0);
-    for band in bands(rows, columns) {
-        let expected = softmax(&clean, columns, band);
-        for with in [f32::NAN, f32::INFINITY, f32::MAX, f32::NEG_INFINITY] {
-            let mut scores = clean.clone();
-            for (at, score) in scores.iter_mut().enumerate() {
-                if !band.sees(at / columns, at % columns, columns) {
-                    *score = with;
-                }
-            }
-            let found = softmax(&scores, columns, band);
-            assert!(expected.iter().zip(&found).all(|(a, b)| a.to_bits() == b.to_bits()), "{band:?}, {with}");
-        }
-    }
+fn a_row_of_minus_infinity_has_no_weights_and_one_nan_stays_in_its_row() {
+    let columns = 40;
+    let clean = normal(9 * columns, 5, 2.0);
     // Rows of −∞ are fully masked; one NaN makes its whole row NaN, and no other.
     let mut scores = clean;
     scores[..columns].fill(f32::NEG_INFINITY);
@@ -276,103 +267,13 @@ fn hidden_scores_do_not_reach_a_softmax() {
     assert!(weights[2 * columns..].iter().all(|weight| weight.is_finite()));
 }
 
-fn normed(norm: &Norm<'_>, x: &[f32], [rows, columns]: [usize; 2], stride: usize) -> Vec<f32> {
-    everywhere(&format!("{:?} of {rows}×{columns}", norm.kind), |machine| {
-        let mut out = vec![f32::NAN; rows * columns];
-        let x = Rows::with_stride("x", x, [rows, columns], stride).expect("it fits");
-        normalize(norm, x, machine, &mut out).expect("it fits");
-        out
-    })
-}
-
 #[test]
-fn norms_have_the_values_of_pytorch() {
-    const X: [f32; 5] = [1.5, -2.0, 0.25, 3.0, -0.5];
-    let (weight, bias) = ([1.0, 0.5, 2.0, -1.0, 1.25], [0.1, 0.2, 0.3, 0.4, 0.5]);
-    // torch 2.15 in float64: layer_norm(x, (5,), w, b, 1e-5) and rms_norm(x, (5,), w, 1e-6).
-    let layer = Norm { kind: NormKind::Layer, weight: Some(&weight), bias: Some(&bias), epsilon: 1e-5 };
-    let rms = Norm { kind: NormKind::Rms, weight: Some(&weight), bias: None, epsilon: 1e-6 };
-    const LAYER: [f64; 5] = [
-        0.7155198432552526,
-        -0.5181064837977949,
-        0.06551625018847504,
-        -1.0948339050484708,
-        -0.19612363225296445,
-    ];
-    const RMS: [f64; 5] = [
-        0.8502301653145555,
-        -0.5668201102097037,
-        0.28341005510485184,
-        -1.700460330629111,
-        -0.3542625688810648,
-    ];
-    for (norm, expected) in [(layer, LAYER), (rms, RMS)] {
-        for (expected, found) in expected.iter().zip(normed(&norm, &X, [1, 5], 5)) {
-            assert!(
-                (f64::from(found) - expected).abs() <= 8.0 * UNIT,
-                "{:?}: {found}, not {expected}",
-                norm.kind
-            );
-        }
-    }
-}
-
-#[test]
-fn norms_of_any_shape_are_within_what_is_promised() {
-    let mut worst = [0.0f64; 2];
-    for columns in [1, 2, 7, 8, 15, 16, 17, 33, 64, 65, 768, 769, 4099] {
-        let (rows, stride) = (if columns > 1000 { 4 } else { 23 }, columns + 3);
-        // A mean far from 0, so that subtracting it matters.
-        let x: Vec<f32> = normal(rows * stride, columns as u64, 1.5).into_iter().map(|x| x + 4.0).collect();
-        let (weight, bias) = (normal(columns, 1, 1.0), normal(columns, 2, 0.5));
-        for (at, kind) in [NormKind::Rms, NormKind::Layer].into_iter().enumerate() {
-            for has_both in [true, false] {
-                let norm = Norm {
-                    kind,
-                    weight: has_both.then_some(&weight[..]),
-                    bias: has_both.then_some(&bias[..]),
-                    epsilon: 1e-5,
-                };
-                let out = normed(&norm, &x, [rows, columns], stride);
-                for (i, found) in out.chunks_exact(columns).enumerate() {
-                    worst[at] = worst[at].max(error_of_norm(&norm, &x[i * stride..][..columns], found));
-                }
-            }
-        }
-    }
-    note(&format!("norms: {worst:?} of the bound"));
-    assert!(worst.iter().all(|worst| *worst <= 1.0 && *worst > 0.05), "{worst:?}");
-}
-
-/// The largest error of a row, as a share of the bound.
-fn error_of_norm(norm: &Norm<'_>, x: &[f32], found: &[f32]) -> f64 {
-    let n = x.len() as f64;
-    let x: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();
-    let is_layer = norm.kind == NormKind::Layer;
-    let mean = if is_layer { x.iter().sum::<f64>() / n } else { 0.0 };
-    let size = if is_layer { x.iter().map(|x| x.abs()).sum::<f64>() / n } else { 0.0 };
-    let square = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
-    let scale = 1.0 / (square + f64::from(norm.epsilon)).sqrt();
-    let error = |(j, found): (usize, &f32)| {
-        let weight = norm.weight.map_or(1.0, |weight| f64::from(weight[j]));
-        let bias = norm.bias.map_or(0.0, |bias| f64::from(bias[j]));
-        let expected = (x[j] - mean) * scale * weight + bias;
-        let of_row = (n / 32.0 + 10.0) * (x[j] - mean).abs() * scale + (n / 16.0 + 6.0) * scale * size;
-        let bound = UNIT * (weight.abs() * of_row + expected.abs());
-        (f64::from(*found) - expected).abs() / bound.max(libm::scalbn(1.0, -140))
-    };
-    found.iter().enumerate().map(error).fold(0.0, f64::max)
-}
-
-#[test]
-fn a_row_of_a_norm_or_a_softmax_alone_has_the_bits_of_the_same_row_among_many() {
+fn a_row_of_a_softmax_alone_has_the_bits_of_the_same_row_among_many() {
     let (rows, columns) = (300, 100);
     let x = normal(rows * columns, 8, 2.0);
-    let norm = Norm { kind: NormKind::Layer, weight: None, bias: None, epsilon: 1e-5 };
-    let (all, weights) = (normed(&norm, &x, [rows, columns], columns), softmax(&x, columns, Band::default()));
+    let weights = softmax(&x, columns, Band::default());
     for row in [0, 1, 81, 82, 163, 299] {
         let own = row * columns..(row + 1) * columns;
-        assert_eq!(all[own.clone()], normed(&norm, &x[own.clone()], [1, columns], columns), "row {row}");
         assert_eq!(weights[own.clone()], softmax(&x[own], columns, Band::default()), "row {row}");
     }
 }
@@ -383,16 +284,6 @@ fn shapes_of_rows_that_do_not_fit_are_refused() {
         let Err(Error::Shape(said)) = result else { panic!("{result:?}") };
         assert_eq!(said, what);
     };
-    says(softmax_rows(&mut [0.0; 7], 3, Band::default(), plain()), "7 scores are no rows of 3 keys");
-    says(softmax_rows(&mut [0.0; 7], 0, Band::default(), plain()), "7 scores are no rows of 0 keys");
-    let norm = Norm { kind: NormKind::Rms, weight: Some(&[1.0; 3]), bias: None, epsilon: 0.0 };
-    let rows = |columns| Rows::new("x", &[1.0; 8], 2, columns).expect("it fits");
-    says(normalize(&norm, rows(4), plain(), &mut [0.0; 8]), "3 weights do not fit a norm over 4 columns");
-    let norm = Norm { weight: None, bias: Some(&[1.0; 5]), ..norm };
-    says(normalize(&norm, rows(4), plain(), &mut [0.0; 8]), "5 biases do not fit a norm over 4 columns");
-    let norm = Norm { bias: None, ..norm };
-    says(
-        normalize(&norm, rows(4), plain(), &mut [0.0; 7]),
-        "an output of 7 numbers does not fit 2 rows of 4 columns",
-    );
+    says(softmax_rows(&mut [0.0; 7], 3, plain()), "7 scores are no rows of 3 keys");
+    says(softmax_rows(&mut [0.0; 7], 0, plain()), "7 scores are no rows of 0 keys");
 }

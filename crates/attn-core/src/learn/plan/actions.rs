@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Factor, Op};
 use crate::kernel::{Operand, Products, multiply_examples};
 use crate::learn::example::Batch;
-use crate::learn::number::{Number, Working, logarithm};
+use crate::learn::number::{Number, Working};
 use crate::matrix::Shape;
 
 /// Where the numbers of a node are.
@@ -98,7 +98,7 @@ impl Action {
             Action::OneHot => return one_hot(&reads.batch.targets, shape.cols, out),
             Action::ByCounted => &Op::Scale(Factor::Inverse(reads.batch.counted())),
             Action::SumOfExamples => {
-                sums_of_examples(a(), out);
+                sum_of_rows(a().numbers, out);
                 return Ok(());
             }
         };
@@ -110,15 +110,14 @@ impl Action {
                 return product(&reads, [false, *layout == WeightLayout::OutIn], working, out);
             }
             Op::TokenRows(_) => return look_up(a(), &reads.batch.tokens, shape.cols, out),
-            Op::Rows { start, .. } => rows(a(), *start, shape, out),
-            Op::Columns { start, .. } => columns(a(), *start, shape.cols, out),
+            Op::Rows { start, .. } => copy(a(), (*start, 0), shape, 0, out),
+            Op::Columns { start, .. } => copy(a(), (0, *start), shape, 0, out),
             Op::Concatenate => {
-                reads.all().fold(0, |start, input| side_by_side(input, start, shape, out));
+                reads.all().fold(0, |start, input| {
+                    copy(input, (0, 0), shape, start, out);
+                    start + input.place.shape.cols
+                });
             }
-            Op::Stack(_) => {
-                reads.all().fold(0, |start, input| on_top(input, start, shape, out));
-            }
-            Op::Transpose => transpose(a(), out),
             Op::Add => {
                 one(a(), out, |x| T::ZERO + x);
                 reads.all().skip(1).for_each(|next| onto(next, out, |sum, x| sum + x));
@@ -126,20 +125,13 @@ impl Action {
             Op::Subtract => two(a(), b(), out, |a, b| a - b),
             Op::Multiply => two(a(), b(), out, |a, b| a * b),
             Op::Quotient => two(a(), b(), out, |a, b| a / b),
-            Op::Times => with_number(a(), b(), out, |a, b| a * b),
-            Op::Divide => with_number(a(), b(), out, |a, b| a / b),
+            Op::Times => times(a(), b(), out),
             Op::Scale(factor) => {
                 let factor = T::from_f64(factor.value());
                 one(a(), out, |x| x * factor);
             }
-            Op::Temperature(by) => {
-                let by = T::from_f64(*by);
-                one(a(), out, |x| x / by);
-            }
-            Op::OnePlus => one(a(), out, |x| T::ONE + x),
             Op::Relu => one(a(), out, |x| if x > T::ZERO { x } else { T::ZERO }),
             Op::Root => one(a(), out, Number::root),
-            Op::Logarithm => one(a(), out, logarithm),
             Op::Mask(mask) if mask.is_range() => hide(a(), mask, out),
             Op::MaskPattern(Mask {
                 matrix: Some(rule @ (MatrixRule::Block | MatrixRule::Allow)), ..
@@ -156,7 +148,6 @@ impl Action {
                 return T::negative_log_softmax(out, shape.cols, working);
             }
             Op::Sums(Axis::Rows) => out.iter_mut().zip(a().rows()).for_each(|(out, row)| *out = sum(row)),
-            Op::Sums(Axis::Columns) => sums_of_columns(a(), reads.examples, out),
             Op::Sums(Axis::Whole) => out.iter_mut().enumerate().for_each(|(at, out)| *out = sum(a().of(at))),
             Op::RepeatColumns(_) => repeat(a(), shape.cols, out),
             Op::RmsNorm(epsilon) if reads.inputs.len() == 1 => rms_norm(a(), T::from_f64(*epsilon), out),
@@ -222,51 +213,14 @@ fn fits(what: &str, given: usize, cols: usize, numbers: usize) -> Result<()> {
     Err(Error::new(format!("{given} {what} are given, but the plan reads {}", numbers / cols.max(1))))
 }
 
-/// A block of rows of each example.
-fn rows<T: Number>(a: Read<'_, T>, start: usize, shape: Shape, out: &mut [T]) {
-    let count = shape.rows * shape.cols;
-    for (example, part) in out.chunks_exact_mut(count.max(1)).enumerate() {
-        part.copy_from_slice(&a.of(example)[start * shape.cols..][..count]);
-    }
-}
-
-/// A block of columns of all rows.
-fn columns<T: Number>(a: Read<'_, T>, start: usize, cols: usize, out: &mut [T]) {
-    for (out, row) in out.chunks_exact_mut(cols.max(1)).zip(a.rows()) {
-        out.copy_from_slice(&row[start..start + cols]);
-    }
-}
-
-/// An input in its columns of the result, from `start` on; the column after it.
-fn side_by_side<T: Number>(a: Read<'_, T>, start: usize, shape: Shape, out: &mut [T]) -> usize {
-    let (from, to) = (a.place.shape.cols, shape.cols.max(1));
-    if from > 0 {
-        for (example, part) in out.chunks_exact_mut((shape.rows * to).max(1)).enumerate() {
-            for (out, row) in part.chunks_exact_mut(to).zip(a.of(example).chunks_exact(from)) {
-                out[start..start + from].copy_from_slice(row);
-            }
-        }
-    }
-    start + from
-}
-
-/// An input in its rows of the result, from `start` on; the row after it.
-fn on_top<T: Number>(a: Read<'_, T>, start: usize, shape: Shape, out: &mut [T]) -> usize {
-    for (example, part) in out.chunks_exact_mut((shape.rows * shape.cols).max(1)).enumerate() {
-        let rows = a.of(example);
-        part[start * shape.cols..][..rows.len()].copy_from_slice(rows);
-    }
-    start + a.place.shape.rows
-}
-
-/// Rows become columns.
-fn transpose<T: Number>(a: Read<'_, T>, out: &mut [T]) {
-    let Shape { rows, cols } = a.place.shape;
-    for (example, part) in out.chunks_exact_mut(a.len().max(1)).enumerate() {
-        for (i, row) in a.of(example).chunks_exact(cols.max(1)).enumerate() {
-            for (j, x) in row.iter().enumerate() {
-                part[j * rows + i] = *x;
-            }
+/// Copies what lies from this row and column on into columns of each example, as far as both shapes reach.
+fn copy<T: Number>(from: Read<'_, T>, (row, col): (usize, usize), to: Shape, to_col: usize, out: &mut [T]) {
+    let shape = from.place.shape;
+    let cols = (shape.cols - col).min(to.cols - to_col);
+    for (example, part) in out.chunks_exact_mut((to.rows * to.cols).max(1)).enumerate() {
+        let rows = from.of(example)[row * shape.cols..].chunks_exact(shape.cols.max(1));
+        for (out, row) in part.chunks_exact_mut(to.cols.max(1)).zip(rows) {
+            out[to_col..][..cols].copy_from_slice(&row[col..][..cols]);
         }
     }
 }
@@ -303,13 +257,12 @@ fn two<T: Number>(a: Read<'_, T>, b: Read<'_, T>, out: &mut [T], f: impl Fn(T, T
     }
 }
 
-/// `out = f(a, b)` with the single number b.
-#[inline(always)]
-fn with_number<T: Number>(a: Read<'_, T>, b: Read<'_, T>, out: &mut [T], f: impl Fn(T, T) -> T) {
+/// `out = a · b` with the single number b.
+fn times<T: Number>(a: Read<'_, T>, b: Read<'_, T>, out: &mut [T]) {
     for (example, part) in out.chunks_exact_mut(a.len().max(1)).enumerate() {
         let by = b.of(example)[0];
         for (out, x) in part.iter_mut().zip(a.of(example)) {
-            *out = f(*x, by);
+            *out = *x * by;
         }
     }
 }
@@ -329,14 +282,11 @@ fn sum<T: Number>(numbers: &[T]) -> T {
     numbers.iter().fold(T::ZERO, |sum, x| sum + *x)
 }
 
-/// The sum of each column.
-fn sums_of_columns<T: Number>(a: Read<'_, T>, examples: usize, out: &mut [T]) {
-    let cols = a.place.shape.cols.max(1);
+/// The sum of some rows, which are as long as `out`.
+fn sum_of_rows<T: Number>(numbers: &[T], out: &mut [T]) {
     out.fill(T::ZERO);
-    for (example, sums) in out.chunks_exact_mut(cols).enumerate().take(examples) {
-        for row in a.of(example).chunks_exact(cols) {
-            sums.iter_mut().zip(row).for_each(|(sum, x)| *sum = *sum + *x);
-        }
+    for row in numbers.chunks_exact(out.len().max(1)) {
+        out.iter_mut().zip(row).for_each(|(sum, x)| *sum = *sum + *x);
     }
 }
 
@@ -356,13 +306,5 @@ fn rms_norm<T: Number>(a: Read<'_, T>, epsilon: T, out: &mut [T]) {
         let squares = row.iter().fold(T::ZERO, |sum, x| sum + *x * *x);
         let root = (squares / width + epsilon).root();
         out.iter_mut().zip(row).for_each(|(out, x)| *out = *x / root);
-    }
-}
-
-/// The sum over all examples.
-fn sums_of_examples<T: Number>(a: Read<'_, T>, out: &mut [T]) {
-    out.fill(T::ZERO);
-    for numbers in a.numbers.chunks_exact(a.len().max(1)) {
-        out.iter_mut().zip(numbers).for_each(|(sum, x)| *sum = *sum + *x);
     }
 }

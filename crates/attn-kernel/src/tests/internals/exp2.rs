@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::exp2::{Exp2, RegisterExp2};
+use crate::exp2::Exp2;
 use crate::real::Real;
 use crate::simd::{InstructionSet, Simd, SimdLevel, WithSet, Work};
 
@@ -22,15 +22,14 @@ impl<T: Real, S: Simd<T>> Work<S> for Compare<T> {
 
     #[inline(always)]
     unsafe fn run(simd: S, Sample { numbers, exp2 }: Sample<'_, T>) -> usize {
-        let lanes = RegisterExp2::new(simd, exp2);
         let mut compared = 0;
         for numbers in numbers.chunks_exact(S::LANES) {
             let mut found = [[T::ZERO; 16]; 2];
             // SAFETY: a chunk is as long as a register, and there is room for what any register holds.
             unsafe {
                 let y = simd.load(numbers);
-                simd.store(lanes.of(y), &mut found[0]);
-                simd.store(lanes.correction(y), &mut found[1]);
+                simd.store(exp2.of_lanes(simd, y), &mut found[0]);
+                simd.store(exp2.correction_lanes(simd, y), &mut found[1]);
             }
             for (lane, &y) in numbers.iter().enumerate() {
                 for (found, expected) in [(found[0][lane], exp2.of(y)), (found[1][lane], exp2.correction(y))]

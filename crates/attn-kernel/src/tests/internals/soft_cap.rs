@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::exp2::{RegisterSoftCap, SoftCap};
+use crate::exp2::SoftCap;
 use crate::real::Real;
 use crate::simd::{InstructionSet, Simd, SimdLevel, WithSet, Work};
 
@@ -23,7 +23,7 @@ impl<T: Real, S: Simd<T>> Work<S> for Compare<T> {
     #[inline(always)]
     unsafe fn run(simd: S, Sample { numbers, soft_cap }: Sample<'_, T>) -> usize {
         let mut found = numbers.to_vec();
-        RegisterSoftCap::new(simd, soft_cap).replace_all(&mut found, soft_cap);
+        soft_cap.replace_all(simd, &mut found);
         for (&x, &found) in numbers.iter().zip(&found) {
             let expected = soft_cap.of(x);
             assert_eq!(x.to_f64().is_nan(), expected.to_f64().is_nan(), "{soft_cap:?} of {x:?}");
