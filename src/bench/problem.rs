@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_problem_beyond_the_memory_is_refused_before_anything_is_drawn() {
-        let huge = shape(2, 1 << 20, 1 << 40, false);
+        let huge = shape(2, 1 << 20, 1 << 34, false);
         let error = Problem::<f64>::drawn(huge).unwrap_err().to_string();
         assert!(error.contains("may be used here"), "{error}");
         assert!(Problem::<f64>::check_memory(shape(2, 100, 100, true)).is_ok());

@@ -214,7 +214,7 @@ fn what_takes_too_long_or_too_deep_is_refused_at_once() {
         attn("demo").arg(name).refused(&["mine.attn:5:1: "]);
     }
     let (_place, name) = demo("X = [1]\n: x\nif X == 1: {X[1,1]:65536}\n");
-    attn("demo").arg(name).refused(&["mine.attn: a sentence of this demo names X[1,1]:65536"]);
+    attn("demo").arg(name).refused(&["mine.attn:6:1: `X[1,1]:65536` has no"]);
 }
 
 #[test]

@@ -322,7 +322,7 @@ impl<'a> Reader<'a> {
         let folded = question.folded;
         let question = question.finish(&mut self.faults);
         if folded || question.kind.is_graded() {
-            let what = if folded { "an answer that is not closed" } else { "no answer" };
+            let what = if folded { "an answer that is never closed" } else { "no answer" };
             let what = format!("`{}` has {what} before line {}", question.id, self.line);
             let help = "write the folded answer: <details>, <summary>Answer</summary>, an empty line, the answer, </details>";
             self.faults.add(question.line, what, help);

@@ -364,8 +364,11 @@ impl Site {
 
     /// Returns true if something done at this site is done at the other one too, and at more.
     pub fn includes(self, other: Site) -> bool {
-        let is_part = || other.parts().iter().all(|part| self.parts().contains(part));
-        self != other && (is_part() || (self, other) == (Site::TokensAndResidual, Site::Residual))
+        match (self, other) {
+            (Site::TokensAndResidual, Site::Tokens | Site::Residual) => true,
+            (_, Site::TokensAndResidual) => false,
+            _ => self != other && other.parts().iter().all(|part| self.parts().contains(part)),
+        }
     }
 
     /// The site at which a step of a head, or a step after the heads, is altered.
