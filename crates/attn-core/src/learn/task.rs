@@ -210,7 +210,7 @@ impl Task {
         }
     }
 
-    /// Examples to learn from, and those that are held out: of data a tenth, at most [`HELD_OUT`].
+    /// Examples to learn from, and those that are held out: of data a tenth, at most 1,000.
     pub fn examples(mut self, seed: u32) -> Examples {
         // Another stream than that of the weights and of the batches.
         let mut stream = LegacyStream::seeded(seed.wrapping_add(0x9E37_79B9));
