@@ -142,7 +142,7 @@ impl Simd<f64> for Neon {
     fn select(self, lanes: u64, a: float64x2_t, b: float64x2_t) -> float64x2_t {
         const BITS: [u64; 2] = [1, 2];
         // SAFETY: see `splat`; the bits are as long as a register.
-        unsafe { vbslq_f64(vtstq_u64(vdupq_n_u64(lanes as u64), vld1q_u64(BITS.as_ptr())), a, b) }
+        unsafe { vbslq_f64(vtstq_u64(vdupq_n_u64(lanes), vld1q_u64(BITS.as_ptr())), a, b) }
     }
 
     #[inline(always)]
