@@ -136,7 +136,7 @@ impl ArrayFormat {
             let word: Option<String> = piece.as_chunks().0.iter().map(|c| char::from_u32(code(c))).collect();
             word.ok_or_else(|| {
                 Error::new(format!("word {number} has a code point that is no character")).help(
-                    "write the words anew: a lone surrogate stands for a byte that could not be decoded",
+                    "write the words again: a lone surrogate stands for a byte that could not be decoded",
                 )
             })?
         } else {

@@ -81,7 +81,7 @@ fn operations<T: Real>(attention: &Attention<'_, T>) -> usize {
 /// The tile without SIMD: one query.
 fn plain_tile<T: Real>() -> TileKernel<T> {
     let attend = |Tile { head, number, queries, scratch, results }: Tile<'_, T>| {
-        // SAFETY: the promise of whoever calls the kernel.
+        // SAFETY: the caller of the kernel promises it.
         unsafe { plain::attend_rows(&head, number, queries, scratch, results) }
     };
     TileKernel { width: TileWidth::Narrow, queries: 1, scratch_bytes: plain::scratch_bytes, attend }

@@ -56,8 +56,9 @@ pub use term::{Bindings, CellId, Notation, PlainSymbols, Rounding, Symbols, Term
 /// At most this many numbers are recorded in one graph (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
 
-/// At most this many steps are recorded without numbers: the rest of such a graph would say no more.
-const MOST_SKETCHED: usize = 100_000;
+/// At most this many steps are recorded without numbers: of thousands of heads, the first say enough, and the limit of numbers holds
+/// for each step that is computed.
+const MOST_SKETCHED: usize = 10_000;
 
 /// A computation: nodes in the order of computing.
 #[derive(Clone, Debug, Default, PartialEq)]
