@@ -215,6 +215,14 @@ impl Page<'_> {
         }
     }
 
+    /// Loads the page again and waits until it is loaded.
+    #[track_caller]
+    pub fn reload(&mut self) {
+        self.browser.events.clear();
+        self.ask("Page.reload", json!({}));
+        self.wait_for("Page.loadEventFired");
+    }
+
     /// Another medium, `print` or `screen`, and whether the surroundings are dark.
     #[track_caller]
     pub fn media(&mut self, medium: &str, dark: bool) {

@@ -369,8 +369,8 @@ fn a_student_pastes_a_wrong_result_reads_the_mistake_and_hands_in_a_line_that_th
     let said = page.eval("document.querySelector('.hand-in').innerText");
     assert!(said.as_str().unwrap().contains("make your line again"), "{said}");
     assert_eq!(page.eval("document.querySelector('[data-id=share] details.answer').open"), true);
-    page.eval("delete document.documentElement.dataset.live; location.reload()");
-    page.wait_until("document.documentElement?.dataset.live === 'all'");
+    page.reload();
+    page.wait_until(ready);
     assert_eq!(page.eval(count), "2 of 6 questions answered. Forget my answers");
     page.eval(
         "const rest = document.querySelector('[data-id=rest] .try'); rest.querySelector('input').value = '0.5'; rest.requestSubmit()",
