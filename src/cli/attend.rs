@@ -6,7 +6,7 @@ pub(super) mod mechanisms;
 use std::io::Read;
 use std::path::PathBuf;
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::explore::{Source, State};
@@ -20,57 +20,42 @@ use crate::tensor::{Dtype, MOST_SHOWN};
 use crate::text::counted;
 use crate::{input, story};
 
-use super::options::{DTYPES, EditArgs, THREADS, choice, machine, named, simd_names};
+use super::options::{EditArgs, machine};
 use super::output::machine_note;
 use super::presentation::{self, Presentation};
 use super::program::{Env, Outcome, Program, Streams};
 use super::selection::StepArgs;
-use super::texts::examples;
 use super::versus::{ShownArgs, typed_with};
 
 pub(super) use computation::{
     Computation, ComputationArgs, GradientArgs, mask_options, options_of, position_options, scale_option,
 };
 
-/// Compute attention over your own words or matrices, and show every step
-///
-/// Give words with --words, tokens as vectors with --x, or queries, keys and values with --q, --k and --v. FILE is a .npy,
-/// .npz, .safetensors, .csv, .tsv or .json file, `-` for standard input, or a matrix typed in place: "1 2; 3 4".
-#[derive(Args, Debug)]
-#[command(after_help = examples("attend -h"), after_long_help = examples("attend"))]
+/// The options of `attn attend`.
+#[derive(Deserialize, Debug)]
 pub(super) struct AttendArgs {
-    #[command(flatten)]
+    #[serde(flatten)]
     varied: VariedArgs,
 
-    /// Show tokens as rows or as columns
-    ///
-    /// JSON and saved files always have rows.
-    #[arg(long, value_parser = named::<Convention>("convention"), default_value = "rows", value_name = "WAY", help_heading = "Output")]
     convention: Convention,
-    /// Write a matrix to a file: O=out.npy, .csv, .json
-    ///
-    /// The ending chooses the format: .npy, .npz, .safetensors, .csv, .tsv or .json.
-    #[arg(long, value_name = "NODE=FILE", help_heading = "Output")]
     save: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     steps: StepArgs,
-    /// Show folded matrices too: weights that you did not give
-    #[arg(long)]
     full: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     shown: ShownArgs,
 }
 
 /// The options that `--versus` may change.
-#[derive(Args, Debug)]
+#[derive(Deserialize, Debug)]
 struct VariedArgs {
-    #[command(flatten)]
+    #[serde(flatten)]
     computation: ComputationArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     edits: EditArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     gradient: GradientArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     fast: FastArgs,
 }
 
@@ -87,7 +72,7 @@ impl AttendArgs {
                 (self.steps.page(story, nodes, output, &presentation::whole(program.typed))?, ran)
             }
             Some(options) => {
-                let mut other = typed_with::<AttendArgs, VariedArgs>("attend", program, options)?;
+                let mut other = typed_with::<AttendArgs>("attend", program, options)?;
                 other.varied.computation.replace_earlier(&self.varied.computation);
                 let story = |args: &AttendArgs, input: &mut dyn Read| {
                     args.varied.story(convention, env, input).map(|(story, _)| story)
@@ -192,33 +177,12 @@ impl VariedArgs {
 // `--fast` and what goes with it.
 
 /// The fused kernel in place of the steps.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Fast path")]
+#[derive(Deserialize, Debug)]
 struct FastArgs {
-    /// Compute O in one fused pass, for many tokens
-    ///
-    /// It never stores the scores and the weights; it also returns LSE, the logarithm of each row's sum of exponentials.
-    #[arg(long)]
     fast: bool,
-    /// Type of the numbers: f32 or f64 [default: f32]
-    #[arg(long, value_parser = choice(DTYPES), value_name = "TYPE", requires = "fast")]
     dtype: Option<Dtype>,
-    /// Number of threads [default: all]
-    ///
-    /// The result does not depend on it.
-    #[arg(long, hide_short_help = true, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
-    // Its help has the names from the kernel's list.
-    #[arg(long, hide_short_help = true, value_name = "LEVEL", requires = "fast", help = simd_help(), long_help = long_simd_help())]
     simd: Option<String>,
-}
-
-fn simd_help() -> String {
-    format!("Instruction set: {} [default: the widest]", simd_names())
-}
-
-fn long_simd_help() -> String {
-    format!("{}\n\nThe variable ATTN_SIMD sets it too.", simd_help())
 }
 
 impl FastArgs {

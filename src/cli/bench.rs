@@ -4,7 +4,7 @@ mod overview;
 
 use std::time::Duration;
 
-use clap::Args;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::bench::{ModelMeasurement, Problem, ReadRates, Run, Shape, ShapeMeasurement, Timing, estimate};
@@ -17,76 +17,28 @@ use crate::tensor::Dtype;
 use crate::text::{counted, giga, grouped, percent, seconds, size, three_digits, waiting};
 
 use super::model::OpenedModel;
-use super::options::{DTYPES, THREADS, choice, machine, positive, simd_names};
+use super::options::{machine, positive};
 use super::output::{LookArgs, ScreenArgs};
 use super::program::{Env, Streams};
 
-/// Measure how fast attention runs on your machine, and how much memory it needs
-///
-/// Without --n it measures three ways to compute one head, from 64 to 8192 tokens, and the limit that the machine sets.
-#[derive(Args, Debug)]
-#[command(after_help = super::texts::examples("bench"))]
+/// The options of `attn bench`.
+#[derive(Deserialize, Debug)]
 pub(super) struct BenchArgs {
-    /// Number of keys [default: lengths from 64 to 8192]
-    ///
-    /// With --model, the number of tokens [default: 64, but at most half of what the model has positions for].
-    #[arg(long, value_name = "N")]
     n: Option<usize>,
-    /// Measure a whole model, from its folder
-    ///
-    /// In f32: a text of N tokens with all logits, one more token from a cache, and the rate at which the weights can be read.
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["n_q", "heads", "kv_heads", "dim", "causal", "dtype"])]
     model: Option<String>,
-    /// Number of queries, the last of N [default: N]
-    #[arg(long, value_name = "T")]
     n_q: Option<usize>,
-    /// Number of heads [default: 8]
-    #[arg(long, value_name = "H")]
     heads: Option<usize>,
-    /// Number of key/value heads [default: as --heads]
-    #[arg(long, value_name = "G")]
     kv_heads: Option<usize>,
-    /// Width of a head
-    #[arg(long, value_name = "D", default_value_t = 64)]
     dim: usize,
-    /// Hide later tokens from each token
-    #[arg(long)]
     causal: bool,
-    /// Type of the numbers in the fused path: f32 or f64
-    #[arg(long, value_parser = choice(DTYPES), default_value = "f32", value_name = "TYPE")]
     dtype: Dtype,
-    /// Threads of the fused path [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
-    // Its help has the names from the kernel's list.
-    #[arg(long, value_name = "LEVEL", help = simd_help(), long_help = long_simd_help())]
     simd: Option<String>,
-    /// Seconds to measure [default: 1 for one shape, else 20]
-    #[arg(long, value_name = "S")]
     seconds: Option<String>,
-    /// Output format: table or json
-    #[arg(long, value_parser = choice(FORMATS), default_value = "table")]
     format: Format,
-    #[command(flatten)]
+    #[serde(flatten)]
     screen: ScreenArgs,
 }
-
-fn simd_help() -> String {
-    format!("Instruction set: {}", simd_names())
-}
-
-fn long_simd_help() -> String {
-    format!(
-        "{}\n\nWithout this option the variable ATTN_SIMD decides; without both, it is the widest that the processor has.",
-        simd_help()
-    )
-}
-
-/// `--format`.
-const FORMATS: [(&str, &str, Format); 2] = [
-    ("table", "Tables and curves for a terminal", Format::Table),
-    ("json", "One line for each measurement, with every digit", Format::Json),
-];
 
 /// The longest measurement.
 const MOST_SECONDS: f64 = 3600.0;

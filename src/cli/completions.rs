@@ -2,30 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use clap::Args;
+use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
+use serde::Deserialize;
 
 use crate::demo::{Settings, demos_by_topic};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::recipes::{AttendInputs, Recipe, attend};
 use crate::matrix::Matrix;
 
 use super::program::Program;
-use super::texts::examples;
 use super::{Streams, find};
 
-/// Print a completion script for your shell
-///
-/// It completes commands, options, and the names of demos, lessons, models, mistakes, terms and nodes; in elvish and powershell
-/// only commands and options.
-#[derive(Args, Debug)]
-#[command(after_help = examples("completions"))]
+/// The options of `attn completions`.
+#[derive(Deserialize, Debug)]
 pub(super) struct CompletionsArgs {
-    /// The shell: bash, zsh, fish, elvish or powershell
-    #[arg(value_enum)]
-    shell: Shell,
+    shell: String,
 }
 
 impl CompletionsArgs {
@@ -36,8 +30,9 @@ impl CompletionsArgs {
             command = with_values(command, one.path, one.arg, &one.values);
         }
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command, "attn", &mut script);
-        if self.shell == Shell::Fish {
+        let shell = Shell::from_str(&self.shell, false).map_err(Error::new)?;
+        clap_complete::generate(shell, &mut command, "attn", &mut script);
+        if shell == Shell::Fish {
             // The generator leaves out positional arguments.
             for one in named.iter().filter(|one| one.is_positional) {
                 script.extend(fish(one).into_bytes());

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::demo::{self, AnyDemo, Demo, Document, FileDemo, NEW_DEMO, Passage, Settings, Source, Topic};
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
@@ -20,57 +20,31 @@ use super::output::{self, Group};
 use super::presentation::{self, Presentation};
 use super::program::{Env, Outcome, Program, Streams};
 use super::selection::StepArgs;
-use super::texts::examples;
 use super::versus::{ShownArgs, another_command, typed_with};
 
-/// Small computations, each showing one idea step by step
-///
-/// Without a name it lists the demos by what they help to understand, the easiest first.
-#[derive(Args, Debug)]
-#[command(after_help = examples("demo"))]
+/// The options of `attn demo`.
+#[derive(Deserialize, Debug)]
 pub(super) struct DemoArgs {
-    /// Names of demos, or files such as mine.attn; without one, the list
-    #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// List the demos by what they help to understand
-    #[arg(long, conflicts_with_all = ["names", "document", "all"])]
-    list: bool,
-    /// List the demos by the text that they follow
-    #[arg(long, conflicts_with_all = ["names", "document", "all"])]
     by_document: bool,
-    /// Show all demos of a text: 000 to 004
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["names", "all"])]
     document: Option<String>,
-    /// Show every demo
-    #[arg(long, conflicts_with = "names")]
     all: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     numbers: NumberArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     steps: StepArgs,
-    /// Show folded matrices and remarks on the text too
-    #[arg(long)]
     full: bool,
-    /// Numbers as NumPy prints them, as in text 000
-    #[arg(long, conflicts_with = "precision")]
     as_printed: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     shown: ShownArgs,
 }
 
 /// The numbers that a demo computes with.
-#[derive(Args, Debug)]
+#[derive(Deserialize, Debug)]
 pub(super) struct NumberArgs {
-    /// Set a given matrix or number: X=x.csv, X[1,2]=6
-    ///
-    /// A matrix is a file, or "1 2; 3 4". A demo that has them also takes temperature=0.5, scale=none or a number, and
-    /// mask=none, causal or the width of a causal window.
-    #[arg(long, value_name = "NODE=FILE")]
     set: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     without: WithoutArgs,
-    /// Draw other random matrices, as np.random.seed(N) does
-    #[arg(long, value_name = "N")]
     seed: Option<u32>,
 }
 
@@ -109,7 +83,7 @@ impl DemoArgs {
         self.steps.check_options(nodes, versus.options().is_some())?;
         let pages: Vec<Page> = match (versus.options(), &chosen[..]) {
             (Some(options), [demo]) => {
-                let mut other = typed_with::<DemoArgs, NumberArgs>("demo", program, options)?;
+                let mut other = typed_with::<DemoArgs>("demo", program, options)?;
                 replace_earlier(&mut other.numbers.set, self.numbers.set.len());
                 let story = |args: &DemoArgs, input: &mut dyn Read| {
                     let settings = args.numbers.settings(env, input)?;

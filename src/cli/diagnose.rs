@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, FromArgMatches};
+use serde::Deserialize;
 
 use crate::diagnose::{
     Examiner, GROUPS, Group, Mistake, Submission, Task, Tolerance, catalogue, find, limit, named_submission,
@@ -27,56 +27,32 @@ use crate::{input, memory, read, render, story};
 
 use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
-use super::output::{DigitsArgs, LookArgs, of_words};
+use super::output::{DigitsArgs, LookArgs};
 use super::program::{Program, matches};
+use super::registry::{maybe_bare, values};
 use super::{Env, Streams, output};
 
-/// Compare your result with the right one, and name the mistake in it
-///
-/// The inputs and options are those of `attn attend`: they describe the exercise. Your result may contain NaN and
-/// infinities. A number that you rounded by hand is right if it is right to its last decimal.
-///
-/// Exit code 0: right. 1: wrong, or only close. 2: it cannot be used.
-#[derive(Args, Debug)]
-#[command(after_help = super::texts::examples("diagnose"), mut_args(of_words))]
+/// The options of `attn diagnose`.
+#[derive(Deserialize, Debug)]
 pub(super) struct DiagnoseArgs {
-    /// Your result: O as FILE, another step as A=FILE
-    ///
-    /// A .npz, .safetensors or .json file may hold several steps under their names. With --gradient a step may be a gradient: dQ=FILE.
-    #[arg(long, value_name = "[NODE=]FILE", help_heading = "Your result", conflicts_with_all = ["batch", "list"])]
     yours: Vec<String>,
-    /// Check every file of a folder, one per student
-    #[arg(long, value_name = "DIR", help_heading = "Your result", conflicts_with = "list")]
     batch: Option<String>,
-    /// Only a summary: who made which mistake
-    #[arg(long, requires = "batch", conflicts_with_all = ["yours", "list", "suggest_input"], help_heading = "Your result")]
     by_mistake: bool,
-    /// Relative tolerance [default: 1e-5]
-    #[arg(long, value_name = "R", help_heading = "Your result", conflicts_with_all = ["list", "suggest_input"])]
     rtol: Option<String>,
-    /// Absolute tolerance [default: 1e-6 of the largest]
-    #[arg(long, value_name = "A", help_heading = "Your result", conflicts_with_all = ["list", "suggest_input"])]
     atol: Option<String>,
-    /// List the known mistakes, or explain one
-    #[arg(long, value_name = "ID", num_args = 0..=1, help_heading = "Your result")]
+    #[serde(deserialize_with = "maybe_bare")]
     list: Option<Option<String>>,
-    /// Write a test input that tells mistakes apart
-    ///
-    /// The file is .npz or .json. On this input the known mistakes give different results. It has your shapes if mistakes can differ in these.
-    #[arg(long, value_name = "FILE", help_heading = "Your result", conflicts_with_all = ["yours", "batch", "list", "gradient"])]
     suggest_input: Option<String>,
-    /// Show everything; the first wrong cell both ways
-    #[arg(long, help_heading = "Your result", conflicts_with_all = ["batch", "list", "suggest_input"])]
     details: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     ported: PortedArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     computation: ComputationArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     gradient: GradientArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     digits: DigitsArgs,
 }
 
@@ -90,7 +66,7 @@ pub(super) fn exercise(program: &Program<'_>, typed: &str, input: &str) -> Resul
     let wrong = |error: clap::Error| Error::new(error.to_string());
     let matches = matches(program.definitions.clone(), &args).map_err(wrong)?;
     let own = matches.subcommand_matches("diagnose").ok_or_else(|| Error::new("there is no exercise"))?;
-    let args = DiagnoseArgs::from_arg_matches(own).map_err(wrong)?;
+    let args: DiagnoseArgs = values("diagnose", own)?;
     Ok(args.task(&mut Files::new(&mut input.as_bytes()))?.0)
 }
 
@@ -226,20 +202,10 @@ fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
 // `attn diagnose --model`: tensors that a port of a model has dumped.
 
 /// A port of a model.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "A port of a model")]
+#[derive(Deserialize, Debug)]
 struct PortedArgs {
-    /// The model that you port; --yours has your tensors
-    ///
-    /// Names are those of transformers (hidden_states.3, model.layers.0.self_attn.q_proj), TransformerLens (blocks.0.attn.hook_q),
-    /// nnsight, or attn model (L1.Q_2). It finds the first tensor that differs, and the mistake in the port that gives its numbers.
-    #[arg(long, value_name = "FOLDER", requires = "yours", conflicts_with_all = ["file", "q", "k", "v", "x", "words", "random", "WordArgs", "AttentionArgs", "MechanismArgs", "GradientArgs", "batch", "list", "suggest_input", "details", "rtol", "atol"])]
     pub model: Option<String>,
-    /// The text that your model has read
-    #[arg(long, value_name = "TEXT", requires = "model", conflicts_with = "ids")]
     text: Option<String>,
-    /// The ids of its tokens, in place of --text
-    #[arg(long, value_name = "IDS", requires = "model", hide_short_help = true)]
     ids: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::mem::take;
 use std::sync::Arc;
 
-use clap::{Args, Subcommand};
+use serde::Deserialize;
 
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Changes, Event, Setting, Source, State, update};
@@ -30,103 +30,62 @@ use super::options::{EditArgs, StepEditArgs};
 use super::output::{ScreenArgs, ThemeArgs};
 use super::presentation;
 use super::program::{Env, Program, Streams};
-use super::texts::examples;
 
-/// Walk through the matrices with the arrow keys, and change numbers
-///
-/// The cursor stands on a number. The numbers that it came from are marked, and those that it feeds; Enter goes to an operand, Esc
-/// comes back. Type a number to change a given one: every matrix follows, and u takes it back. ? lists all keys.
-#[derive(Args, Debug)]
-#[command(after_help = examples("explore"), arg_required_else_help = true, args_conflicts_with_subcommands = true)]
-pub(super) struct ExploreArgs {
-    /// A computation that `--format json` has written
-    #[arg(value_name = "FILE", required = true)]
-    file: Option<String>,
-    #[command(flatten)]
+/// The options of `attn explore`.
+#[derive(Deserialize, Debug)]
+pub(super) struct SavedToExplore {
+    file: String,
+    #[serde(flatten)]
     edits: StepEditArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     options: ExploreOptions,
-    #[command(subcommand)]
-    of: Option<Explored>,
 }
 
-/// What is explored.
-#[derive(Subcommand, Debug)]
-enum Explored {
-    /// Your own words or matrices, with the options of attn attend
-    Attend(Box<AttendToExplore>),
-    /// A demo
-    Demo(DemoToExplore),
-    /// Every layer of a model on your sentence
-    Model(ModelToExplore),
-}
-
-#[derive(Args, Debug)]
-struct AttendToExplore {
-    #[command(flatten)]
+/// The options of `attn explore attend`.
+#[derive(Deserialize, Debug)]
+pub(super) struct AttendToExplore {
+    #[serde(flatten)]
     computation: ComputationArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     edits: EditArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     gradient: GradientArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     options: ExploreOptions,
 }
 
-#[derive(Args, Debug)]
-struct ModelToExplore {
-    #[command(flatten)]
-    model: ModelToRead,
-    #[command(flatten)]
-    edits: StepEditArgs,
-    #[command(flatten)]
-    options: ExploreOptions,
-}
-
-#[derive(Args, Debug)]
-struct DemoToExplore {
-    /// The name of a demo
-    #[arg(value_name = "NAME")]
+/// The options of `attn explore demo`.
+#[derive(Deserialize, Debug)]
+pub(super) struct DemoToExplore {
     name: String,
-    #[command(flatten)]
+    #[serde(flatten)]
     numbers: NumberArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
+    options: ExploreOptions,
+}
+
+/// The options of `attn explore model`.
+#[derive(Deserialize, Debug)]
+pub(super) struct ModelToExplore {
+    #[serde(flatten)]
+    model: ModelToRead,
+    #[serde(flatten)]
+    edits: StepEditArgs,
+    #[serde(flatten)]
     options: ExploreOptions,
 }
 
 /// How it is explored.
-#[derive(Args, Debug)]
+#[derive(Deserialize, Debug)]
 struct ExploreOptions {
-    /// Begin at a cell or a step: A[cave,bat], S
-    #[arg(long, value_name = "CELL", help_heading = "Explore")]
     at: Option<String>,
-    /// Type the keys in a file first, then hand over to you
-    ///
-    /// They are played in real time. One key on each line: l, Enter, Esc, C-r, Right; `wait 300` pauses for 300 milliseconds.
-    #[arg(long, value_name = "FILE", help_heading = "Explore")]
     play: Option<String>,
-    /// Record every key in a file, for --play
-    #[arg(long, value_name = "FILE", help_heading = "Explore")]
     record: Option<String>,
-    /// With --play: write the screens as a recording
-    ///
-    /// In the format of asciinema, without a terminal and without waiting. It has 100 columns, or those of --width, and 24 rows.
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "play",
-        conflicts_with_all = ["record", "plain"],
-        help_heading = "Explore"
-    )]
     cast: Option<String>,
-    /// Line by line, for screen readers
-    ///
-    /// In place of the full screen. Each line has keys, or a number, or /text to find. With --play it works without a terminal.
-    #[arg(long, help_heading = "Explore")]
     plain: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     screen: ScreenArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     theme: ThemeArgs,
 }
 
@@ -137,52 +96,53 @@ const ROWS_OF_CAST: u16 = 24;
 /// The longest script.
 const LONGEST_SCRIPT: u64 = 1 << 20;
 
-impl ExploreArgs {
+impl AttendToExplore {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (of, state, told, options) = match &self.of {
-            None => {
-                let state = self.edits.changed(State::new(self.saved(env)?)?)?;
-                (Begun::Steps, state, HashMap::new(), &self.options)
-            }
-            Some(Explored::Attend(of)) => {
-                let mut files = Files::new(streams.input).within(env.reading.clone());
-                let Computation { recipe, inputs, .. } = of.computation.computation(None, &mut files)?;
-                let inputs = of.gradient.with_pass(&recipe, inputs, &mut files)?;
-                let state = State::new(Source::attend(recipe, inputs));
-                let state = state.map_err(|error| of.gradient.refused(error))?;
-                let state = state.with_assignments(of.edits.texts()?, &of.edits.heads())?;
-                (Begun::Attend, state, HashMap::new(), &of.options)
-            }
-            Some(Explored::Demo(of)) => {
-                let mut settings = of.numbers.settings(env, streams.input)?;
-                // They are changes of the explorer, which can be taken back.
-                let (assignments, removed) = (take(&mut settings.assignments), take(&mut settings.removed));
-                let story = opened(&of.name, env, streams.input)?.story(&settings)?;
-                let told = story::sentences(&story);
-                let begin = story.first_cell();
-                let state = State::new(Source::steps(story.graph))?;
-                let state = begin.into_iter().fold(state, State::begun_at);
-                let state = state.with_assignments(&assignments, &removed)?;
-                (Begun::Demo, state, told, &of.options)
-            }
-            Some(Explored::Model(of)) => {
-                let (graph, row) = of.model.graph(env)?;
-                let state = of.edits.changed(State::new(Source::steps(graph))?.predicting(row))?;
-                (Begun::Steps, state, HashMap::new(), &of.options)
-            }
-        };
-        let state = options.at.iter().try_fold(state, |state, address| at(state, address))?;
-        options.run(of, (state.opened(), Arc::new(told)), program, env, streams)
+        let mut files = Files::new(streams.input).within(env.reading.clone());
+        let Computation { recipe, inputs, .. } = self.computation.computation(None, &mut files)?;
+        let inputs = self.gradient.with_pass(&recipe, inputs, &mut files)?;
+        let state = State::new(Source::attend(recipe, inputs));
+        let state = state.map_err(|error| self.gradient.refused(error))?;
+        let state = state.with_assignments(self.edits.texts()?, &self.edits.heads())?;
+        self.options.run(Begun::Attend, (state, HashMap::new()), program, env, streams)
+    }
+}
+
+impl DemoToExplore {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let mut settings = self.numbers.settings(env, streams.input)?;
+        // They are changes of the explorer, which can be taken back.
+        let (assignments, removed) = (take(&mut settings.assignments), take(&mut settings.removed));
+        let story = opened(&self.name, env, streams.input)?.story(&settings)?;
+        let told = story::sentences(&story);
+        let begin = story.first_cell();
+        let state = State::new(Source::steps(story.graph))?;
+        let state = begin.into_iter().fold(state, State::begun_at);
+        let state = state.with_assignments(&assignments, &removed)?;
+        self.options.run(Begun::Demo, (state, told), program, env, streams)
+    }
+}
+
+impl ModelToExplore {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let (graph, row) = self.model.graph(env)?;
+        let state = self.edits.changed(State::new(Source::steps(graph))?.predicting(row))?;
+        self.options.run(Begun::Steps, (state, HashMap::new()), program, env, streams)
     }
 }
 
 /// The largest file of a computation.
 const LARGEST_FILE: u64 = 1 << 30;
 
-impl ExploreArgs {
+impl SavedToExplore {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let state = self.edits.changed(State::new(self.saved(env)?)?)?;
+        self.options.run(Begun::Steps, (state, HashMap::new()), program, env, streams)
+    }
+
     /// The computation in the file: its first graph.
     fn saved(&self, env: &Env) -> Result<Source> {
-        let file = self.file.as_deref().unwrap_or_default();
+        let file = self.file.as_str();
         env.reading.check(file)?;
         let text = read_text(&to_path(file), LARGEST_FILE).map_err(|error| match demo::find(file) {
             Ok(_) => error.help(format!("to explore the demo: attn explore demo {file}")),
@@ -234,11 +194,12 @@ impl ExploreOptions {
     fn run(
         &self,
         of: Begun,
-        (state, told): (State, Arc<HashMap<String, String>>),
+        (state, told): (State, HashMap<String, String>),
         program: &Program<'_>,
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
+        let state = self.at.iter().try_fold(state, |state, address| at(state, address))?.opened();
         let mut script = Script::default();
         if let Some(file) = &self.play {
             env.reading.check(file)?;
@@ -260,7 +221,7 @@ impl ExploreOptions {
                 }));
             }
         };
-        let narrator = Narrator { told, screen };
+        let narrator = Narrator { told: Arc::new(told), screen };
         let opened = Opened { state, narrator, writer: writer(of, program, env) };
         if let Some(file) = &self.cast {
             let title = presentation::typed_without(program.typed, &["--play", "--cast"]);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::mem::take;
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
@@ -16,23 +16,15 @@ use crate::render::Format;
 use crate::text::{near, one_of, quoted};
 
 use super::help::plain;
-use super::output::{self, Group, LookArgs, of_words};
+use super::output::{self, Group, LookArgs};
 use super::program::{Env, Program, Streams};
-use super::texts::examples;
 
-/// Search demos, lessons, terms, mistakes, models, examples and options
-///
-/// Shows every entry that contains all the words. The beginning of a word is enough.
-#[derive(Args, Debug)]
-#[command(after_help = examples("find"), mut_args(of_words))]
+/// The options of `attn find`.
+#[derive(Deserialize, Debug)]
 pub(super) struct FindArgs {
-    /// What to search for
-    #[arg(value_name = "WORD", required = true)]
     words: Vec<String>,
-    /// Show every entry, not only the five best of each kind
-    #[arg(long)]
     all: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 

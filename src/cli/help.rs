@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::process::{self, Stdio};
 
 use clap::builder::{Resettable, StyledStr};
-use clap::{Arg, Args, Command};
+use clap::{Arg, Command};
+use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible};
@@ -12,21 +13,15 @@ use crate::input::put_files;
 use crate::text::{ScreenWidth, counted, nearest, quoted};
 
 use super::attend::mechanisms::MECHANISMS;
-use super::options::simd_names;
 use super::program::{Env, Program, Streams};
-use super::texts::{examples, help_page};
+use super::texts::help_page;
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
 
-/// The whole help of a command, of the screen, or of the variables
-///
-/// `attn help lesson play` explains `attn lesson play`, `attn help screen` the options of how the output looks, `attn help
-/// positions` those of positions, sinks and gates, and `attn help environment` the variables that set defaults.
-#[derive(Args, Debug)]
+/// The options of `attn help`.
+#[derive(Deserialize, Debug)]
 pub(super) struct HelpArgs {
-    /// A command, or: screen, positions, environment
-    #[arg(value_name = "COMMAND")]
     topic: Vec<String>,
 }
 
@@ -35,9 +30,7 @@ impl HelpArgs {
         let words: Vec<&str> = self.topic.iter().map(String::as_str).collect();
         let text = match words[..] {
             [] => help_page("front").to_string(),
-            ["environment" | "variables"] => {
-                help_page("environment").replace("{SIMD}", &format!("{:<33}", simd_names()))
-            }
+            ["environment" | "variables"] => help_page("environment").to_string(),
             ["screen" | "output"] => of_screen(program, env),
             ["positions" | "position" | "rope"] => {
                 format!("{}\n\n{}", of_attend(program, env, MECHANISMS, is_mechanism), help_page("positions"))
@@ -296,15 +289,10 @@ pub(super) fn without_examples(command: &Command) -> (Command, String) {
 
 // `attn man`: a manual page for each command, made from the definition of the command line.
 
-/// Print the manual page of attn or of one command, or write all pages to a folder
-#[derive(Args, Debug)]
-#[command(after_help = examples("man"))]
+/// The options of `attn man`.
+#[derive(Deserialize, Debug)]
 pub(super) struct ManArgs {
-    /// The command; without one, the page of attn
-    #[arg(value_name = "COMMAND", conflicts_with = "write")]
     command: Vec<String>,
-    /// Write all pages to this folder
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     write: Option<String>,
 }
 

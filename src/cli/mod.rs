@@ -18,6 +18,7 @@ mod params;
 mod presentation;
 mod program;
 mod reference;
+mod registry;
 mod selection;
 mod similarity;
 mod site;
@@ -31,8 +32,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::sync::LazyLock;
 
+use clap::ArgMatches;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colored::Colorize;
 
 use crate::error::{EXIT_UNUSABLE, Error, Result};
@@ -45,6 +46,7 @@ use crate::text::abridged;
 
 use arguments::has_flag;
 use program::{Program, check_names, matches};
+use registry::{Checks, values as read};
 use texts::help_page;
 
 pub use program::{Env, Outcome, Streams};
@@ -83,9 +85,10 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
             writeln!(streams.out, "{said}\n")?;
         }
         match parsed {
-            CommandLine::Command { cli, memory } => {
-                let _account = memory::enter(memory.or(env.memory), system::memory_available);
-                cli.command.run(&program, env, streams)
+            CommandLine::Command(typed) => {
+                let memory = memory_allowed(&typed).or(env.memory);
+                let _account = memory::enter(memory, system::memory_available);
+                run_command(&typed, &program, env, streams)
             }
             CommandLine::Answered(code) => Ok(Outcome::from(code)),
         }
@@ -119,8 +122,8 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
 
 /// The result of parsing a command line.
 enum CommandLine {
-    /// A command to be run, in this much memory.
-    Command { cli: Box<Cli>, memory: Option<u64> },
+    /// A command to be run.
+    Command(Box<ArgMatches>),
     /// Help, the version or an error of the command line has been written; the exit code.
     Answered(u8),
 }
@@ -135,11 +138,10 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
         (false, true) => help::lengthened(definitions, help::width(env)),
         (false, false) => definitions,
     };
-    let read = matches(definitions, args).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let mut failed = match read {
-        Ok((cli, matches)) => {
-            check_names(program.definitions, &matches)?;
-            return Ok(CommandLine::Command { cli: Box::new(cli), memory: memory_allowed(&matches) });
+    let mut failed = match matches(definitions, args) {
+        Ok(typed) => {
+            check_names(program.definitions, &typed)?;
+            return Ok(CommandLine::Command(Box::new(typed)));
         }
         Err(failed) => failed,
     };
@@ -170,77 +172,32 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
 
 // The definitions of all commands, and their dispatch.
 
-/// Computes attention and shows where every number comes from
-#[derive(Parser, Debug)]
-#[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
-#[command(override_help = help_page("front"), disable_help_subcommand = true)]
-struct Cli {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-#[derive(Subcommand, Debug)]
-enum Command {
-    Lesson(lesson::LessonArgs),
-    Site(site::SiteArgs),
-    Demo(demo::DemoArgs),
-    Glossary(reference::GlossaryArgs),
-    Attend(Box<attend::AttendArgs>),
-    Explore(Box<explore::ExploreArgs>),
-    Softmax(softmax::SoftmaxArgs),
-    Similarity(similarity::SimilarityArgs),
-    Model(Box<model::ModelArgs>),
-    Learn(Box<learn::LearnArgs>),
-    Params(params::ParamsArgs),
-    Tokens(tokens::TokensArgs),
-    Bench(bench::BenchArgs),
-    Diagnose(Box<diagnose::DiagnoseArgs>),
-    Find(find::FindArgs),
-    Examples(reference::ExamplesArgs),
-    Errata(reference::ErrataArgs),
-    Notation(reference::NotationArgs),
-    Help(help::HelpArgs),
-    Man(help::ManArgs),
-    Completions(completions::CompletionsArgs),
-}
-
 /// The whole command line, for parsing, completions and the manual page; made once, since a lesson runs many commands.
 fn definitions() -> &'static clap::Command {
     static DEFINITIONS: LazyLock<clap::Command> = LazyLock::new(|| {
-        // There, the width is that of a token.
-        let renamed = |learn: clap::Command| learn.mut_arg("width", |width| width.long("columns"));
-        let whole = Cli::command().version(version()).mut_subcommand("learn", renamed);
-        whole.mut_subcommands(with_memory).arg(memory_arg())
+        registry::program(CHECKS)
+            .version(version())
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .override_help(help_page("front"))
+            .disable_help_subcommand(true)
     });
     &DEFINITIONS
 }
 
-/// The commands that print what the program contains: no size of anything is up to their user.
-const WITHOUT_MEMORY: &str =
-    "completions directives errata examples find follow glossary help list man new notation";
-
-/// The command with `--memory`, and so each of its commands, where it has an effect.
-fn with_memory(command: clap::Command) -> clap::Command {
-    if WITHOUT_MEMORY.split(' ').any(|name| name == command.get_name()) {
-        return command;
-    }
-    let runs = !command.has_subcommands() || command.get_positionals().next().is_some();
-    let command = command.mut_subcommands(with_memory);
-    if runs { command.arg(memory_arg()) } else { command }
-}
-
-fn memory_arg() -> clap::Arg {
-    clap::Arg::new("memory")
-        .long("memory")
-        .value_name("SIZE")
-        .help("Use at most this memory: 500M, 2G [default: all free]")
-        .hide_short_help(true)
-        .value_parser(memory::parsed)
-}
+/// What reads the values of options that are neither numbers nor names.
+const CHECKS: Checks = &[
+    ("depth", |text| selection::depth(text).map(drop)),
+    ("lengths", |text| learn::lengths(text).map(drop)),
+    ("memory", |text| memory::parsed(text).map(drop)),
+    ("range", |text| model::range(text).map(drop)),
+    ("scaling", |text| attend::mechanisms::RopeScalingArg::parse(text).map(drop)),
+];
 
 /// The memory that a command line allows, typed before the command or behind it.
 fn memory_allowed(matches: &clap::ArgMatches) -> Option<u64> {
-    let own = matches.try_get_one("memory").ok().flatten().copied();
+    let own = matches.try_get_one::<String>("memory").ok().flatten();
+    let own = own.and_then(|size| memory::parsed(size).ok());
     matches.subcommand().and_then(|(_, inner)| memory_allowed(inner)).or(own)
 }
 
@@ -248,31 +205,80 @@ fn version() -> String {
     format!("{} (SIMD: {})", env!("CARGO_PKG_VERSION"), SimdLevel::detect())
 }
 
-impl Command {
-    /// Runs the command.
-    fn run(self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        match self {
-            Command::Demo(args) => args.run(program, env, streams),
-            Command::Attend(args) => args.run(program, env, streams),
-            Command::Explore(args) => args.run(program, env, streams).map(Outcome::from),
-            Command::Softmax(args) => args.run(program, env, streams),
-            Command::Similarity(args) => args.run(program, env, streams),
-            Command::Model(args) => args.run(program, env, streams),
-            Command::Learn(args) => args.run(env, streams),
-            Command::Params(args) => args.run(env, streams),
-            Command::Tokens(args) => args.run(program, env, streams),
-            Command::Diagnose(args) => args.run(env, streams).map(Outcome::from),
-            Command::Lesson(args) => args.run(program, env, streams).map(Outcome::from),
-            Command::Site(args) => args.run(program, env, streams).map(Outcome::from),
-            Command::Glossary(args) => args.run(env, streams).map(Outcome::from),
-            Command::Find(args) => args.run(program, env, streams).map(Outcome::from),
-            Command::Examples(args) => args.run(env, streams).map(Outcome::from),
-            Command::Notation(args) => args.run(env, streams).map(Outcome::from),
-            Command::Errata(args) => args.run(env, streams).map(Outcome::from),
-            Command::Bench(args) => args.run(env, streams).map(Outcome::from),
-            Command::Help(args) => args.run(program, env, streams).map(Outcome::from),
-            Command::Man(args) => args.run(program, env, streams).map(Outcome::from),
-            Command::Completions(args) => args.run(program, streams).map(Outcome::from),
+/// The whole name of the command that was typed, such as `lesson play`, and its arguments.
+fn innermost(typed: &ArgMatches) -> (String, &ArgMatches) {
+    let (mut name, mut own) = (String::new(), typed);
+    while let Some((next, inner)) = own.subcommand() {
+        name = format!("{name} {next}");
+        own = inner;
+    }
+    (name.trim_start().to_string(), own)
+}
+
+/// Runs a command with the options that were typed.
+fn run_command(
+    typed: &ArgMatches,
+    program: &Program<'_>,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<Outcome> {
+    let (name, typed) = innermost(typed);
+    let name = name.as_str();
+    match name {
+        "lesson" => read::<lesson::ListArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "lesson list" => read::<lesson::ListArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "lesson play" => read::<lesson::PlayArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
+        "lesson follow" => read::<lesson::FollowArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "lesson quiz" => read::<lesson::QuizArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
+        "lesson report" => {
+            read::<lesson::ReportArgs>(name, typed)?.run(program, env, streams).map(Outcome::from)
         }
+        "lesson check" => {
+            read::<lesson::CheckArgs>(name, typed)?.run(program, env, streams).map(Outcome::from)
+        }
+        "lesson update" => {
+            read::<lesson::UpdateArgs>(name, typed)?.run(program, env, streams).map(Outcome::from)
+        }
+        "lesson new" => read::<lesson::NewArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
+        "lesson directives" => {
+            read::<lesson::DirectivesArgs>(name, typed)?.run(env, streams).map(Outcome::from)
+        }
+        "lesson export" => {
+            read::<lesson::ExportArgs>(name, typed)?.run(program, env, streams).map(Outcome::from)
+        }
+        "site" => read::<site::SiteArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
+        "demo" => read::<demo::DemoArgs>(name, typed)?.run(program, env, streams),
+        "glossary" => read::<reference::GlossaryArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "attend" => read::<attend::AttendArgs>(name, typed)?.run(program, env, streams),
+        "explore" => {
+            read::<explore::SavedToExplore>(name, typed)?.run(program, env, streams).map(Outcome::from)
+        }
+        "explore attend" => {
+            read::<explore::AttendToExplore>(name, typed)?.run(program, env, streams).map(Outcome::from)
+        }
+        "explore demo" => {
+            read::<explore::DemoToExplore>(name, typed)?.run(program, env, streams).map(Outcome::from)
+        }
+        "explore model" => {
+            read::<explore::ModelToExplore>(name, typed)?.run(program, env, streams).map(Outcome::from)
+        }
+        "softmax" => read::<softmax::SoftmaxArgs>(name, typed)?.run(program, env, streams),
+        "similarity" => read::<similarity::SimilarityArgs>(name, typed)?.run(program, env, streams),
+        "model" => read::<model::ModelArgs>(name, typed)?.run(program, env, streams),
+        "learn" => read::<learn::LearnArgs>(name, typed)?.run(env, streams),
+        "params" => read::<params::ParamsArgs>(name, typed)?.run(env, streams),
+        "tokens" => read::<tokens::TokensArgs>(name, typed)?.run(program, env, streams),
+        "bench" => read::<bench::BenchArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "diagnose" => read::<diagnose::DiagnoseArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "find" => read::<find::FindArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
+        "examples" => read::<reference::ExamplesArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "errata" => read::<reference::ErrataArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "notation" => read::<reference::NotationArgs>(name, typed)?.run(env, streams).map(Outcome::from),
+        "help" => read::<help::HelpArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
+        "man" => read::<help::ManArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
+        "completions" => {
+            read::<completions::CompletionsArgs>(name, typed)?.run(program, streams).map(Outcome::from)
+        }
+        _ => unreachable!("every command of data/options.toml is run"),
     }
 }

@@ -1,55 +1,30 @@
 //! Values of options: positive numbers and paths.
 
-use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
-use attn_core::data_file::read;
-use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result};
 use crate::explore::State;
 use crate::foreign::{to_path, visible};
 use crate::graph::Role;
-use crate::kernel::{MAX_THREADS, Machine, SimdLevel};
+use crate::kernel::{Machine, SimdLevel};
 use crate::read;
-use crate::tensor::Dtype;
-use crate::text::one_of;
 
 use super::program::Env;
 
-/// A parser of some names: each with its help, and what it stands for.
-pub(super) fn choice<T: Clone + Send + Sync + 'static, const N: usize>(
-    all: [(&'static str, &'static str, T); N],
-) -> impl TypedValueParser<Value = T> {
-    let names = all.clone().map(|(name, help, _)| PossibleValue::new(name).help(help));
-    PossibleValuesParser::new(names).map(move |typed| {
-        let place = all.iter().position(|(name, ..)| *name == typed);
-        all[place.unwrap_or_default()].2.clone()
-    })
+/// Reads the text of an option, if there is one, as the check of its type does.
+pub(super) fn read_with<'de, D: Deserializer<'de>, T>(
+    text: D,
+    read: fn(&str) -> std::result::Result<T, String>,
+) -> std::result::Result<Option<T>, D::Error> {
+    Option::<String>::deserialize(text)?.map(|text| read(&text).map_err(D::Error::custom)).transpose()
 }
 
-/// A parser of the names that `data/choices.toml` lists for an option: each is the value that serde has under this name.
-pub(super) fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
-    option: &str,
-) -> impl TypedValueParser<Value = T> {
-    type Choices = BTreeMap<&'static str, Vec<[&'static str; 2]>>;
-    static CHOICES: LazyLock<Choices> = LazyLock::new(|| read(include_str!("../../data/choices.toml")));
-    let all = CHOICES.get(option).map_or(&[][..], |all| all);
-    let names = all.iter().map(|[name, help]| PossibleValue::new(*name).help(*help));
-    let value = |[name, _]: &[&str; 2]| serde_json::from_value(Value::from(*name)).ok();
-    let values: Vec<T> = all.iter().filter_map(value).collect();
-    debug_assert!(values.len() == all.len() && !values.is_empty(), "each name of --{option} is a value");
-    PossibleValuesParser::new(names).map(move |typed| {
-        let place = all.iter().position(|[name, _]| *name == typed);
-        values[place.unwrap_or_default()].clone()
-    })
+/// Reads the name of a file, of whatever bytes.
+pub(super) fn path<'de, D: Deserializer<'de>>(text: D) -> std::result::Result<Option<PathBuf>, D::Error> {
+    read_with(text, |text| Ok(to_path(text)))
 }
 
 /// The first option that is used; each stands with the answer.
@@ -79,24 +54,7 @@ pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
         .help("give a number above 0, such as 0.5"))
 }
 
-/// An argument that names a file, of whatever bytes.
-pub(super) fn path(text: &str) -> std::result::Result<PathBuf, Infallible> {
-    Ok(to_path(text))
-}
-
 // The threads and the instruction set of the fast path; neither changes the result.
-
-/// The numbers of threads that `--threads` takes.
-pub(super) const THREADS: RangeInclusive<i64> = 1..=MAX_THREADS as i64;
-
-/// The names that `--simd` takes: “portable, neon, avx2 or avx512”.
-pub(super) fn simd_names() -> String {
-    one_of(&SimdLevel::ALL.map(SimdLevel::name))
-}
-
-/// `--dtype`.
-pub(super) const DTYPES: [(&str, &str, Dtype); 2] =
-    [("f32", "Single precision", Dtype::F32), ("f64", "Double precision", Dtype::F64)];
 
 /// The machine that `--threads` and `--simd` ask for, else the variable ATTN_SIMD; by default all of this machine.
 ///
@@ -118,10 +76,8 @@ pub(super) fn machine(threads: Option<u16>, simd: Option<&str>, env: &Env) -> Re
 // `--set` and `--without`: numbers and heads that are changed after everything else is known.
 
 /// The heads that are taken out.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Deserialize, Clone, Debug, Default)]
 pub(super) struct WithoutArgs {
-    /// Set the output of heads to 0: A, A_2, L1.A_3
-    #[arg(long, value_name = "HEADS")]
     without: Option<String>,
 }
 
@@ -134,13 +90,10 @@ impl WithoutArgs {
 }
 
 /// Numbers and heads that are changed.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Attention")]
+#[derive(Deserialize, Clone, Debug, Default)]
 pub(super) struct EditArgs {
-    /// Set a number or a setting: X[1,2]=6, window=2
-    #[arg(long, value_name = "CHANGE")]
     set: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     without: WithoutArgs,
 }
 
@@ -173,15 +126,10 @@ impl EditArgs {
 }
 
 /// The changes of steps that have no options for their settings.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Explore")]
+#[derive(Deserialize, Clone, Debug, Default)]
 pub(super) struct StepEditArgs {
-    /// Set a given number, or a setting: X[1,2]=6, mask=none
-    ///
-    /// Settings are temperature=0.5, scale=none or a number, and mask=none, causal or the width of a causal window.
-    #[arg(long, value_name = "CELL=NUMBER")]
     set: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     without: WithoutArgs,
 }
 

@@ -1,7 +1,7 @@
 //! The options of every command that prints: format, digits and shades.
 
-use clap::Args;
 use colored::Colorize;
+use serde::Deserialize;
 
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::visible_lines;
@@ -11,63 +11,37 @@ use crate::story::Table;
 use crate::text::{ScreenWidth, abridged};
 use crate::{render, terminal};
 
-use super::options::{choice, named};
 use super::program::{Env, Outcome, Streams};
 
 /// The format of the output, and the screen.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct LookArgs {
-    /// Format: table json numpy attn markdown latex csv html
-    #[arg(long, value_parser = named::<Format>("format"), default_value = "table")]
     pub format: Format,
-    #[command(flatten)]
+    #[serde(flatten)]
     pub screen: ScreenArgs,
 }
 
-/// The options of a command that shows a table of words: `--format` has fewer formats.
-pub(super) fn of_words(arg: clap::Arg) -> clap::Arg {
-    if arg.get_id() != "format" {
-        return arg;
-    }
-    arg.value_parser(named::<Format>("format of words"))
-        .help("Format: table, json, csv, markdown, latex, html")
-}
-
 /// The format of numbers, and the screen.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct OutputArgs {
-    #[command(flatten)]
+    #[serde(flatten)]
     pub look: LookArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     pub digits: DigitsArgs,
-    /// Shades behind weights and scores: auto, always, never
-    ///
-    /// `always` adds a bar to each number, for screens without colour.
-    #[arg(long, value_parser = named::<Heat>("heat"), default_value = "auto", value_name = "WHEN")]
     pub heat: Heat,
-    #[command(flatten)]
+    #[serde(flatten)]
     theme: ThemeArgs,
 }
 
 /// The decimals of numbers.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct DigitsArgs {
-    /// Decimals in text [default: 4, or the document's]
-    ///
-    /// JSON and CSV always have every digit.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=17))]
     pub precision: Option<u8>,
 }
 
 /// The page that computes, of commands whose numbers follow from a recipe.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct LiveArgs {
-    /// With html: a page whose numbers can be changed
-    #[arg(long)]
     pub live: bool,
 }
 
@@ -142,60 +116,35 @@ impl LookArgs {
 // The options of the screen: width, colours, characters, and its background where numbers have shades.
 
 /// The screen that is written for.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct ScreenArgs {
-    /// Columns of the screen [default: the terminal's, or 80]
-    ///
-    /// The variables ATTN_WIDTH and COLUMNS set it too.
-    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(20..=10_000))]
     pub width: Option<u16>,
-    /// Colours: auto, always or never
-    ///
-    /// `auto` looks at NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and the terminal.
-    #[arg(long, value_parser = choice(COLOURS), default_value = "auto", value_name = "WHEN", hide_short_help = true)]
-    pub color: Auto<bool>,
-    /// Characters: auto, utf8 or ascii
-    #[arg(long, value_parser = choice(CHARSETS), default_value = "auto", value_name = "SET", hide_short_help = true)]
-    pub charset: Auto<Charset>,
+    pub color: String,
+    pub charset: String,
 }
 
 /// The background of the screen, for commands that shade numbers.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct ThemeArgs {
-    /// Background of the terminal: auto, dark or light
-    ///
-    /// Shades stand out from it. `auto` asks the terminal, or reads COLORFGBG.
-    #[arg(long, value_parser = named::<Theme>("theme"), default_value = "auto", value_name = "GROUND", hide_short_help = true)]
     theme: Theme,
 }
-
-/// A choice that `auto` leaves to the surroundings: then it is `None`.
-pub(super) type Auto<T> = Option<T>;
-
-/// `--color`.
-const COLOURS: [(&str, &str, Auto<bool>); 3] = [
-    ("auto", "Detect automatically", None),
-    ("always", "Always", Some(true)),
-    ("never", "Never", Some(false)),
-];
-
-/// `--charset`.
-const CHARSETS: [(&str, &str, Auto<Charset>); 3] = [
-    ("auto", "Detect from the locale", None),
-    ("utf8", "All characters", Some(Charset::Utf8)),
-    ("ascii", "ASCII only", Some(Charset::Ascii)),
-];
 
 impl ScreenArgs {
     /// The screen under these options and surroundings.
     pub(super) fn screen(&self, env: &Env) -> Screen {
         Screen {
             width: self.width.map_or(env.width, usize::from).max(20),
-            colour: self.color.unwrap_or(env.colour),
+            colour: match &*self.color {
+                "always" => true,
+                "never" => false,
+                _ => env.colour,
+            },
             theme: env.theme,
-            charset: self.charset.unwrap_or(env.charset),
+            charset: match &*self.charset {
+                "utf8" => Charset::Utf8,
+                "ascii" => Charset::Ascii,
+                _ => env.charset,
+            },
         }
     }
 }

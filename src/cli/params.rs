@@ -1,6 +1,6 @@
 //! `attn params`.
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible};
@@ -13,27 +13,20 @@ use crate::text::{grouped, size};
 use crate::{input, params};
 
 use super::output;
-use super::output::{LookArgs, note, of_words};
+use super::output::{LookArgs, note};
 use super::program::{Env, Outcome, Streams};
 
-/// Count every weight matrix of a model, and its key/value cache
-#[derive(Args, Debug)]
-#[command(after_help = super::texts::examples("params"), mut_args(of_words))]
+/// The options of `attn params`.
+#[derive(Deserialize, Debug)]
 pub(super) struct ParamsArgs {
     /// A built-in model, a model's folder or its config.json; without one, the list
     ///
     /// A folder that has the name of a built-in model is `./gpt2`. Every family here is counted; `attn model --help` names those that
     /// are run as well.
     model: Option<String>,
-    /// Tokens in the key/value cache [default: at most 8192]
-    ///
-    /// Without this option it is the longest context of the model, but at most 8192.
-    #[arg(long, value_name = "N", requires = "model")]
     context: Option<u64>,
-    /// Bytes of one number in the cache
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=16))]
     bytes: u64,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 

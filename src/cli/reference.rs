@@ -1,8 +1,8 @@
 //! `attn errata` and `attn notation`: what a reader of the five texts wants to look up.
 
 use attn_core::data_file::entries;
-use clap::Args;
 use colored::Colorize;
+use serde::Deserialize;
 
 use crate::demo::errata::{Erratum, errata};
 use crate::demo::{Document, GlossaryTerm, find, glossary, notation, term};
@@ -14,24 +14,15 @@ use crate::render::{Format, Page, Style};
 use crate::story::{Step, Story, Table};
 use crate::text::{counted, nearest, quoted};
 
-use super::output::{self, Group, LookArgs, of_words, wrapped};
+use super::output::{self, Group, LookArgs, wrapped};
 use super::program::{Env, Streams};
-use super::texts::examples;
 
-/// Mistakes and contradictions in the five texts
-///
-/// Each entry quotes the text, and then says what is true. “003, line 97” is line 97 of text 003 as a plain file, where
-/// each paragraph is one line.
-#[derive(Args, Debug)]
-#[command(after_help = examples("errata"), mut_args(of_words))]
+/// The options of `attn errata`.
+#[derive(Deserialize, Debug)]
 pub(super) struct ErrataArgs {
-    /// Only one text: 000 to 004
-    #[arg(long, value_name = "NUMBER")]
     document: Option<String>,
-    /// Only what belongs to this demo
-    #[arg(long, value_name = "DEMO")]
     demo: Option<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 
@@ -122,11 +113,10 @@ fn part(document: Document, errata: &[&Erratum]) -> (String, Table) {
     (heading(document), Table::new(&header, errata.iter().map(row)))
 }
 
-/// The letters of the five texts, compared with ours
-#[derive(Args, Debug)]
-#[command(after_help = "Example:\n  attn notation --width 120", mut_args(of_words))]
+/// The options of `attn notation`.
+#[derive(Deserialize, Debug)]
 pub(super) struct NotationArgs {
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 
@@ -151,16 +141,11 @@ impl NotationArgs {
 
 // `attn glossary`.
 
-/// The terms of the field, each in a sentence or two
-///
-/// Each term comes with its formula, the name of its node, and commands that show it.
-#[derive(Args, Debug)]
-#[command(after_help = examples("glossary"), mut_args(of_words))]
+/// The options of `attn glossary`.
+#[derive(Deserialize, Debug)]
 pub(super) struct GlossaryArgs {
-    /// A term; without one, the list of all terms
-    #[arg(value_name = "TERM")]
     term: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 
@@ -226,23 +211,13 @@ fn term_row(term: &GlossaryTerm) -> Vec<String> {
 
 // `attn examples`: the small data that travels with the program.
 
-/// Example data to try commands on: list it, print it, or write it to a folder
-///
-/// Commands find the files from every folder as examples/data/NAME. Write them to a folder of your own to change numbers in
-/// them.
-#[derive(Args, Debug)]
-#[command(after_help = examples("examples"), mut_args(of_words))]
+/// The options of `attn examples`.
+#[derive(Deserialize, Debug)]
 pub(super) struct ExamplesArgs {
-    /// The file to print; without one, the list
-    #[arg(value_name = "NAME", conflicts_with = "write")]
     name: Option<String>,
-    /// Write all files to this folder
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     write: Option<String>,
-    /// Replace files that exist and differ
-    #[arg(long, requires = "write")]
     overwrite: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 

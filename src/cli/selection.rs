@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use clap::Args;
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result};
 use crate::explain::{Depth, Explanation, LongSums, MOST_OF_A_NODE, cells_at, cells_named, explain};
@@ -11,20 +11,16 @@ use crate::graph::{CellId, Cells, NodeId};
 use crate::render::{Format, Page};
 use crate::story::{ExplainedCell, Step, StepItem, Story};
 
-use super::options::first_given;
+use super::options::{first_given, read_with};
 use super::output::OutputArgs;
 use super::program::unshielded;
+use super::registry::maybe_bare;
 
 /// Which nodes of a graph are written, or which of its cells explained.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Output")]
+#[derive(Deserialize, Clone, Debug, Default)]
 pub(super) struct NodeArgs {
-    /// Show only these nodes or pictures: S,A,O or plane
-    ///
-    /// A star stands for any text: 'A_*' takes every head.
-    #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub only: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     pub explain: ExplainArgs,
 }
 
@@ -72,31 +68,26 @@ impl NodeArgs {
 const MANY: usize = 20;
 
 /// Which cells are explained, and how.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Where a number comes from")]
+#[derive(Deserialize, Clone, Debug, Default)]
 pub(super) struct ExplainArgs {
-    /// Show where a number comes from: 'A[cave,bat]'
-    ///
-    /// The formula, its operands and its value. A cell is named by its labels, or by row and column: 'A[3,2]'. 'A[bat]' explains
-    /// each number of a row. May be repeated.
-    #[arg(long, value_name = "CELL")]
     explain: Vec<String>,
-    /// Levels of operands to explain, or all [default: 1]
-    #[arg(long, value_name = "N", requires = "explain", conflicts_with = "symbolic", value_parser = depth)]
+    #[serde(deserialize_with = "read_depth")]
     pub depth: Option<Depth>,
-    /// Show a node, row or cell in symbols, ready to paste
-    ///
-    /// Without an address it shows the cells of --explain, the nodes of --only, or everything that is shown.
-    #[arg(long, value_name = "CELL", num_args = 0..=1)]
+    #[serde(deserialize_with = "maybe_bare")]
     symbolic: Option<Option<String>>,
 }
 
-fn depth(text: &str) -> std::result::Result<Depth, String> {
+/// A number of levels, or all.
+pub(super) fn depth(text: &str) -> std::result::Result<Depth, String> {
     match (text, text.parse::<usize>()) {
         ("all", _) => Ok(Depth::All),
         (_, Ok(levels @ 1..)) => Ok(Depth::Levels(levels)),
         _ => Err("take a number from 1, or all".into()),
     }
+}
+
+fn read_depth<'de, D: Deserializer<'de>>(text: D) -> std::result::Result<Option<Depth>, D::Error> {
+    read_with(text, depth)
 }
 
 impl ExplainArgs {
@@ -203,29 +194,12 @@ fn in_symbols(story: &Story, named: &[NodeId], is_named: bool) -> Result<Vec<Cel
 // `--step`, `--steps`, `--brief` and `--until`: the part of a story that is shown.
 
 /// Which steps are shown, and how much of each.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Steps")]
+#[derive(Deserialize, Clone, Debug, Default)]
 pub(super) struct StepArgs {
-    /// Show only one step
-    #[arg(long, value_name = "N", conflicts_with = "steps")]
     step: Option<String>,
-    /// Show some steps: 3-5, 3- or -3
-    ///
-    /// 3- goes to the end, -3 begins at the start.
-    #[arg(long, value_name = "FROM-TO", allow_hyphen_values = true)]
     steps: Option<String>,
-    /// Show one sentence and one result for each step
-    ///
-    /// Operands and checks are left out.
-    #[arg(long)]
     brief: bool,
-    /// Stop at a node and leave its values open
-    #[arg(long, value_name = "NODE")]
     until: Option<String>,
-    /// Print everything at once, without waiting for keys
-    ///
-    /// On a terminal, what is longer than the screen is otherwise shown step by step.
-    #[arg(long)]
     pub no_pause: bool,
 }
 

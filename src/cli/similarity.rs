@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::graph::recipes::Measure;
@@ -11,33 +11,26 @@ use crate::input::Files;
 use crate::story::Story;
 use crate::{input, story};
 
-use super::options::named;
 use super::output::one_page;
 use super::program::{Env, Outcome, Program, Streams};
-use super::texts::examples;
 use super::versus::{ShownArgs, typed_with};
 use super::word_vectors::{WordArgs, WordVectors};
 
-/// Compare words: dot products, cosines, distances
-#[derive(Args, Debug)]
-#[command(after_help = examples("similarity"))]
+/// The options of `attn similarity`.
+#[derive(Deserialize, Debug)]
 pub(super) struct SimilarityArgs {
-    /// The words, with blanks or commas between them
-    #[arg(required = true, value_name = "WORD")]
     words: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     varied: VariedArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     shown: ShownArgs,
 }
 
 /// The options that `--versus` may change.
-#[derive(Args, Debug)]
+#[derive(Deserialize, Debug)]
 struct VariedArgs {
-    /// Tables to show: dot, scaled, cosine, euclidean
-    #[arg(long, value_parser = named::<Measure>("measure"), value_name = "TABLE", value_delimiter = ',')]
     measure: Vec<Measure>,
-    #[command(flatten)]
+    #[serde(flatten)]
     vectors: WordArgs,
 }
 
@@ -48,7 +41,7 @@ impl SimilarityArgs {
         let page = match versus.options() {
             None => nodes.page(self.story(env, streams.input)?, output)?,
             Some(options) => {
-                let mut other = typed_with::<SimilarityArgs, VariedArgs>("similarity", program, options)?;
+                let mut other = typed_with::<SimilarityArgs>("similarity", program, options)?;
                 other.varied.replace_earlier(&self.varied);
                 let story = |args: &SimilarityArgs, input: &mut dyn Read| args.story(env, input);
                 self.shown.beside(options, [self, &other], streams.input, story)?

@@ -1,6 +1,6 @@
 //! `attn site`: the program as a static site.
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::demo::FileDemo;
 use crate::error::{EXIT_DONE, Result};
@@ -16,26 +16,13 @@ use crate::text::{counted, quoted};
 use super::diagnose::exercise;
 use super::lesson::{TrustArgs, lesson_files};
 use super::program::Program;
-use super::texts::examples;
 use super::{Env, Streams};
 
-/// Write a site for a class: lessons and demos that compute, in a browser
-///
-/// A front page, all lessons, all demos, the glossary and the mistakes. It works from a folder, a file share or any host, and needs
-/// no network.
-#[derive(Args, Debug)]
-#[command(after_help = examples("site"))]
+/// The options of `attn site`.
+#[derive(Deserialize, Debug)]
 pub(super) struct SiteArgs {
-    /// The folder to write
-    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     folder: String,
-    /// Add the lessons and the demos of this folder
-    ///
-    /// Their commands write no files, and read only files below this folder and the working directory.
-    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     add: Option<String>,
-    /// Replace files that exist and differ
-    #[arg(long)]
     overwrite: bool,
 }
 

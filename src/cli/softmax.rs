@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::attention::Base;
 use crate::error::{Error, Result};
@@ -15,30 +15,22 @@ use crate::{read, story};
 use super::options::positive;
 use super::output::one_page;
 use super::program::{Env, Outcome, Program, Streams};
-use super::texts::examples;
 use super::versus::{ShownArgs, typed_with};
 
-/// Turn numbers into weights, one column per step
-#[derive(Args, Debug)]
-#[command(after_help = examples("softmax"))]
+/// The options of `attn softmax`.
+#[derive(Deserialize, Debug)]
 pub(super) struct SoftmaxArgs {
-    /// The scores; -1 and -inf can be typed as they are
-    #[arg(required = true, value_name = "NUMBER")]
     numbers: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     varied: VariedArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     shown: ShownArgs,
 }
 
 /// The options that `--versus` may change.
-#[derive(Args, Debug)]
+#[derive(Deserialize, Debug)]
 struct VariedArgs {
-    /// Divide the scores: below 1 sharpens, above 1 flattens
-    #[arg(long, value_name = "T", default_value = "1")]
     temperature: String,
-    /// The base of the powers [default: e]
-    #[arg(long, value_name = "B")]
     base: Option<String>,
 }
 
@@ -55,7 +47,7 @@ impl SoftmaxArgs {
                 Page { computing: computing.map(Box::new), ..page }
             }
             Some(options) => {
-                let other = typed_with::<SoftmaxArgs, VariedArgs>("softmax", program, options)?;
+                let other = typed_with::<SoftmaxArgs>("softmax", program, options)?;
                 let story = |args: &SoftmaxArgs, _: &mut dyn Read| args.story(false);
                 self.shown.beside(options, [self, &other], streams.input, story)?
             }

@@ -1,6 +1,6 @@
 //! `attn tokens`.
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{to_path, visible};
@@ -11,43 +11,22 @@ use crate::tokenizer::{
     AddedToken, SPACE, Step, Token, TokenSource, Tokenizer, Tokens, WordSteps, marked, parse_ids,
 };
 
-use super::output::{LookArgs, of_words};
+use super::output::LookArgs;
 use super::program::Program;
 use super::{Env, Outcome, Streams, output};
 
-/// Show how a model splits a text into tokens
-///
-/// Without a text it shows the whole vocabulary. The model's `tokenizer.json` has the rules. Each token is a piece of its vocabulary, and its id is a row of the model's
-/// embedding matrix. Tokens that the rules add to every text are shown, and said to be added.
-#[derive(Args, Debug)]
-#[command(after_help = super::texts::examples("tokens"), override_usage = USAGE, mut_args(of_words))]
+/// The options of `attn tokens`.
+#[derive(Deserialize, Debug)]
 pub(super) struct TokensArgs {
-    /// A model's folder, its tokenizer.json, or `words`
-    ///
-    /// `words` is the small model that travels with the program.
-    #[arg(value_name = "FOLDER")]
     folder: String,
-    /// The text; without it and --ids, every piece of the vocabulary
-    #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// Show ids in place of a text: 464,3290
-    #[arg(long, value_name = "IDS", conflicts_with = "text")]
     ids: Option<String>,
-    /// Show how each word becomes tokens, one merge per line
-    ///
-    /// BPE (GPT-2, Llama, Qwen, Gemma): the pairs that are merged, in order, each with its place in the file's list of merges.
-    /// WordPiece (BERT): the longest piece that the rest of the word begins with, again and again.
-    #[arg(long, requires = "text")]
     merges: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 
 /// Written out: a text and ids exclude each other.
-const USAGE: &str = "\
-attn tokens [OPTIONS] <FOLDER> [TEXT]
-       attn tokens [OPTIONS] <FOLDER> --ids <IDS>";
-
 impl TokensArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let tokenizer = open(&self.folder, env, streams)?;

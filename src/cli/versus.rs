@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::io::Read;
 
-use clap::Args;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
@@ -15,6 +16,7 @@ use crate::text::clipped;
 
 use super::output::{LiveArgs, OutputArgs};
 use super::program::{Env, Program, matches, unshielded};
+use super::registry::{values, varied};
 use super::selection::NodeArgs;
 
 /// The longest text of options that a headline and the sentences repeat.
@@ -24,11 +26,8 @@ const LONGEST_QUOTE: usize = 60;
 const MOST_KEPT: usize = 1 << 30;
 
 /// The other computation.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct VersusArgs {
-    /// Compare with a second run that also has these options
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with_all = ["explain", "symbolic"])]
     versus: Option<String>,
 }
 
@@ -40,15 +39,15 @@ impl VersusArgs {
 }
 
 /// Which part of a story is shown, and how.
-#[derive(Args, Clone, Debug)]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct ShownArgs {
-    #[command(flatten)]
+    #[serde(flatten)]
     pub versus: VersusArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     pub nodes: NodeArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     pub output: OutputArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     pub live: LiveArgs,
 }
 
@@ -74,14 +73,14 @@ impl ShownArgs {
 }
 
 /// The arguments of the command `name`, typed again with further options; of an option that is given twice the later one holds.
-/// `Varied` has the options that change the computation: no other may be among the further ones.
-pub(super) fn typed_with<Own: Args, Varied: Args>(
+/// Only options that change the computation may be among the further ones.
+pub(super) fn typed_with<Own: DeserializeOwned>(
     name: &str,
     program: &Program<'_>,
     options: &str,
 ) -> Result<Own> {
     let options = words(options)?;
-    check(&options, &Varied::augment_args(clap::Command::new("versus")))?;
+    check(&options, name, program.definitions)?;
     let typed = program.typed;
     // Behind `--` nothing is an option.
     let end = typed.iter().position(|arg| arg == "--").unwrap_or(typed.len());
@@ -91,7 +90,7 @@ pub(super) fn typed_with<Own: Args, Varied: Args>(
     let definitions = program.definitions.clone().args_override_self(true);
     let found = matches(definitions, &all).map_err(|failed| refusal(&failed))?;
     match found.subcommand() {
-        Some((found, own)) if found == name => Own::from_arg_matches(own).map_err(|failed| refusal(&failed)),
+        Some((found, own)) if found == name => values(name, own),
         _ => Err(another_command()),
     }
 }
@@ -114,8 +113,14 @@ fn words(options: &str) -> Result<Vec<String>> {
     }
 }
 
-/// Refuses words that are no options of `allowed`.
-fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
+/// Refuses words that are no options of a command that change its computation.
+fn check(words: &[String], name: &str, definitions: &clap::Command) -> Result<()> {
+    let allowed = varied(name);
+    let command = definitions.find_subcommand(name).into_iter();
+    let allowed: Vec<&clap::Arg> = command
+        .flat_map(clap::Command::get_arguments)
+        .filter(|arg| allowed.iter().any(|name| arg.get_id() == name))
+        .collect();
     let long = |arg: &clap::Arg| arg.get_long().map(|long| format!("--{long}"));
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
@@ -123,8 +128,8 @@ fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
             Some((name, value)) => (name, Some(value)),
             None => (word.as_str(), None),
         };
-        let Some(arg) = allowed.get_arguments().find(|arg| long(arg).as_deref() == Some(name)) else {
-            let all: Vec<String> = allowed.get_arguments().filter_map(long).collect();
+        let Some(arg) = allowed.iter().find(|arg| long(arg).as_deref() == Some(name)) else {
+            let all: Vec<String> = allowed.iter().filter_map(|arg| long(arg)).collect();
             return Err(Error::new(format!(
                 "in --versus: `{}` is not an option that changes the computation",
                 quoted(word)

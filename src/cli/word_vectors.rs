@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::demo::{Document, words};
 use crate::error::{Error, Result};
@@ -19,15 +19,9 @@ use super::options::{first_given, replace_earlier};
 const USUAL_LENGTH: f64 = 4.0;
 
 /// The options for the vectors of words.
-#[derive(Args, Clone, Debug)]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct WordArgs {
-    /// Set the numbers of a word: dog=1,2
-    #[arg(long, value_name = "WORD=NUMBERS")]
     pub define: Vec<String>,
-    /// A file of word vectors
-    ///
-    /// Each line has a word and its numbers; the file may be compressed with gzip.
-    #[arg(long, value_name = "FILE")]
     pub embeddings: Option<String>,
 }
 

@@ -4,6 +4,7 @@
 //! they are asked for ([`Storage`]). As a matrix it is its heads side by side, a row for each token; [`Matrix`] is that view in
 //! `f64`, with which the exact path computes. Widening a number to `f64` changes none.
 
+use serde::Deserialize;
 use std::borrow::Cow;
 use std::convert::identity;
 use std::fmt::Debug;
@@ -281,7 +282,8 @@ pub fn edges(count: usize) -> Vec<Option<usize>> {
 // The types that numbers are read in, computed in and held in.
 
 /// The type of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Dtype {
     /// 32 bits: 24 of them are digits.
     F32,

@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::attention::{Mask, MatrixRule};
-use crate::cli::options::{choice, named, positive};
+use crate::cli::options::positive;
 use crate::cli::word_vectors::{WordArgs, WordVectors};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
@@ -26,13 +26,13 @@ use crate::text::{all_of, clip, counted, quoted};
 use super::mechanisms::{MechanismArgs, position_name, scaling_option};
 
 /// The inputs, and the options of attention.
-#[derive(Args, Debug)]
+#[derive(Deserialize, Debug)]
 pub(crate) struct ComputationArgs {
-    #[command(flatten)]
+    #[serde(flatten)]
     inputs: InputArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     options: AttentionArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     mechanisms: MechanismArgs,
 }
 
@@ -75,53 +75,25 @@ pub(crate) struct Computation {
 // The options of attention itself, as a recipe.
 
 /// The options of attention itself.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Attention")]
+#[derive(Deserialize, Debug)]
 pub(super) struct AttentionArgs {
-    /// Hide later tokens from each token
-    #[arg(long)]
     causal: bool,
-    /// Align queries and keys at the end or at the start
-    ///
-    /// It matters if there are more keys than queries: `end` is right with a key/value cache, `start` is what PyTorch does.
-    #[arg(long, action = clap::ArgAction::Set, value_parser = choice(CAUSAL_FROM), default_value = "end", value_name = "WHERE", hide_short_help = true)]
-    causal_from: bool,
-    /// Hide tokens that are N or more positions away
-    #[arg(long, value_name = "N")]
+    causal_from: String,
     window: Option<usize>,
-    /// Keep the first N tokens visible outside the window
-    #[arg(long, value_name = "N", hide_short_help = true)]
     keep_first: Option<usize>,
-    /// Compare query and key by dot product or cosine
-    #[arg(long, value_parser = named::<Score>("score"), default_value = "dot", value_name = "KIND")]
     score: Score,
-    /// Multiply the scores: auto (1/√d_k), none or a number
-    #[arg(long, default_value = "auto", value_name = "FACTOR")]
     scale: String,
-    /// Divide the scores: below 1 sharpens, above 1 flattens
-    #[arg(long, value_name = "T", default_value = "1")]
     temperature: String,
-    /// Number of heads [default: 1, or a stacked Q's]
-    #[arg(long, value_name = "H")]
     pub(super) heads: Option<usize>,
-    /// Number of key/value heads [default: as --heads]
-    #[arg(long, value_name = "G")]
     kv_heads: Option<usize>,
-    /// Add X to the result (residual connection)
-    #[arg(long)]
     residual: bool,
 }
-
-/// `--causal-from`: whether that is the start.
-const CAUSAL_FROM: [(&str, &str, bool); 2] = [
-    ("end", "The last query belongs to the last key", false),
-    ("start", "The first query belongs to the first key", true),
-];
 
 impl AttentionArgs {
     /// The recipe that the options and what was loaded ask for.
     pub(super) fn recipe(&self, loaded: &LoadedInputs) -> Result<Recipe> {
-        if self.causal_from && !self.causal && self.window.is_none() {
+        let from_start = self.causal_from == "start";
+        if from_start && !self.causal && self.window.is_none() {
             return Err(Error::new("--causal-from start changes nothing without --causal or --window")
                 .help("add --causal or --window"));
         }
@@ -149,7 +121,7 @@ impl AttentionArgs {
                 causal: self.causal,
                 window: self.window,
                 keep_first: self.keep_first.unwrap_or(0),
-                from_start: self.causal_from,
+                from_start,
                 matrix: loaded.mask_rule,
                 ..Mask::default()
             },
@@ -273,78 +245,31 @@ pub(crate) fn position_options(kind: PositionKind) -> Vec<String> {
 // From the options of `attn attend` to the matrices of the pipeline.
 
 /// Where the matrices come from. FILE is .npy .npz .safetensors .csv .tsv .json, - for standard input, or "1 2; 3 4".
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Input")]
+#[derive(Deserialize, Debug)]
 pub(super) struct InputArgs {
     /// A file of several matrices: X, W_Q, W_K, W_V, …
     ///
     /// Names are X W_Q W_K W_V W_O Q K V, or those of a model's file such as q_proj.weight.
     file: Option<String>,
-    /// Queries, one row for each token
-    #[arg(long, value_name = "FILE")]
     q: Option<String>,
-    /// Keys
-    #[arg(long, value_name = "FILE")]
     k: Option<String>,
-    /// Values
-    #[arg(long, value_name = "FILE")]
     v: Option<String>,
-    /// Tokens as vectors, for Q, K and V
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "random"])]
     x: Option<String>,
-    /// W_Q, for the queries [default: identity]
-    #[arg(long, value_name = "FILE")]
     wq: Option<String>,
-    /// W_K, for the keys [default: identity]
-    #[arg(long, value_name = "FILE")]
     wk: Option<String>,
-    /// W_V, for the values [default: identity]
-    #[arg(long, value_name = "FILE")]
     wv: Option<String>,
-    /// W_O, which mixes the heads [default: none]
-    #[arg(long, value_name = "FILE")]
     wo: Option<String>,
-    /// A sentence of yours: each word is a token
-    ///
-    /// Punctuation becomes tokens too. Words that have no vector get one invented from their letters.
-    #[arg(long, value_name = "SENTENCE")]
     words: Option<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     vectors: WordArgs,
-    /// Random tokens and weights: T tokens of width E
-    ///
-    /// X (T×E), then weights, all from np.random.randn; --words or --tokens name the rows.
-    #[arg(long, value_name = "T,E")]
     random: Option<String>,
-    /// Seed of --random
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     seed: u32,
-    /// Leave out entries of FILE that end so: bias
-    #[arg(long, hide_short_help = true, value_name = "NAME,…", requires = "file", value_delimiter = ',')]
     ignore: Vec<String>,
-    /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
-    ///
-    /// PyTorch's Linear stores out-in. By default the names in the file decide, or else it is in-out.
-    #[arg(long, value_parser = named::<Layout>("layout"), value_name = "WAY", hide_short_help = true)]
     layout: Option<Layout>,
-    /// Which layer of a model's file
-    #[arg(long, hide_short_help = true, value_name = "LAYER", requires = "file")]
     layer: Option<String>,
-    /// Which token may attend to which
-    ///
-    /// A matrix of true and false, of 1 and 0 with --mask-kind, or of numbers to add to the scores. (H, T, N) is one per head.
-    #[arg(long, value_name = "FILE")]
     mask: Option<String>,
-    /// What a 1 in the mask means: allow, block or add
-    #[arg(long, value_parser = named::<MatrixRule>("mask-kind"), value_name = "KIND")]
     mask_kind: Option<MatrixRule>,
-    /// A matrix added to the scores, or one per head
-    #[arg(long, value_name = "FILE")]
     bias: Option<String>,
-    /// Names of the tokens: the,cat,sat
-    ///
-    /// Without commas, blanks do: "the cat sat".
-    #[arg(long, value_name = "A,B,…", conflicts_with = "words")]
     tokens: Option<String>,
 }
 
@@ -726,24 +651,10 @@ fn mask_rule(Given { tensor, origin }: &Given, kind: Option<MatrixRule>) -> Resu
 // `--gradient`, `--loss` and `--targets`: the start of the backward pass.
 
 /// The backward pass after the forward one.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Attention")]
+#[derive(Deserialize, Debug)]
 pub(crate) struct GradientArgs {
-    /// Gradients back from O: ones, dO=FILE, O[bat,x]
-    #[arg(long, value_name = "START", hide_short_help = true, conflicts_with = "loss")]
     gradient: Option<String>,
-    /// Gradients back from a loss of O: cross-entropy
-    #[arg(
-        long,
-        value_parser = ["cross-entropy"],
-        value_name = "LOSS",
-        hide_short_help = true,
-        hide_possible_values = true,
-        requires = "targets"
-    )]
     loss: Option<String>,
-    /// The right column of O per row, - for none: x,2,-
-    #[arg(long, value_name = "A,B,…", hide_short_help = true, requires = "loss", allow_hyphen_values = true)]
     targets: Option<String>,
 }
 

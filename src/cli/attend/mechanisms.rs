@@ -2,11 +2,12 @@
 
 use std::mem::discriminant;
 
-use clap::Args;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use crate::attention::{Pairing, RopeScaling, Yarn};
-use crate::cli::options::{choice, positive};
+use crate::cli::options::{positive, read_with};
+use crate::cli::registry::maybe_bare;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::recipes::{
@@ -27,80 +28,46 @@ const FURTHEST: usize = 128;
 pub(crate) const MECHANISMS: &str = "Positions, norms, sinks and gates";
 
 /// What today's models add to attention.
-#[derive(Args, Debug)]
-#[command(next_help_heading = MECHANISMS)]
+#[derive(Deserialize, Debug)]
 pub(super) struct MechanismArgs {
-    /// Positions: rope, alibi, sinusoidal, t5, …
-    #[arg(long, value_parser = choice(position_kinds()), value_name = "KIND", help_heading = "Attention")]
+    #[serde(deserialize_with = "position")]
     position: Option<PositionKind>,
-    /// Base of the rotations [default: 10000]
-    ///
-    /// A larger base makes slower rotations: Llama 3 has 500000.
-    #[arg(long, value_name = "NUMBER", hide_short_help = true)]
     rope_base: Option<String>,
-    /// Rotate only the first N columns of a head
-    #[arg(long, value_name = "N", hide_short_help = true)]
     rope_width: Option<usize>,
-    /// Reach longer texts: linear:factor=4
-    ///
-    /// A kind with its parameters, which are listed below.
-    #[arg(long, value_name = "SCALING", hide_short_help = true, value_parser = RopeScalingArg::parse)]
+    #[serde(deserialize_with = "scaling")]
     rope_scaling: Option<RopeScalingArg>,
-    /// Position of the first token [default: 0]
-    #[arg(long, value_name = "N", hide_short_help = true)]
     first_position: Option<u32>,
-    /// T5's table of biases
-    ///
-    /// A row for each bucket of distances, a column for each head. From distance 128 on, all keys are in the last bucket.
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
     position_table: Option<String>,
-    /// Norm queries and keys: root mean square 1
-    ///
-    /// FILE has the gains: one row, or two: for Q and for K. As wide as a head, or as all heads together.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, hide_short_help = true)]
+    #[serde(deserialize_with = "maybe_bare")]
     qk_norm: Option<Option<String>>,
-    /// ε of --qk-norm [default: 0.000001]
-    ///
-    /// It is added to the mean of the squares.
-    #[arg(long, value_name = "NUMBER", hide_short_help = true)]
     qk_norm_eps: Option<String>,
-    /// Keep the scores between −C and C
-    ///
-    /// C · tanh(S / C), after bias and temperature, before the mask.
-    #[arg(long, value_name = "C", hide_short_help = true)]
     softcap: Option<String>,
-    /// An extra score per head, without a key (sink)
-    ///
-    /// One number for all heads, or one row with a number for each. It takes a share of the softmax, so that the weights sum to
-    /// less than 1.
-    #[arg(long, value_name = "NUMBER|FILE", hide_short_help = true, allow_negative_numbers = true)]
     sink: Option<String>,
-    /// W_g: the heads are multiplied by a gate
-    ///
-    /// The gate is sigmoid(X · W_g). W_g has a column for each column of the heads, or one for each head.
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
     gate: Option<String>,
 }
 
-/// `--position`.
-fn position_kinds() -> [(&'static str, &'static str, PositionKind); 6] {
+/// The kinds of positions by the names of `--position`.
+fn position_kinds() -> [(&'static str, PositionKind); 6] {
     let rotary = |pairing| PositionKind::Rotary(Rotary { pairing, ..Rotary::default() });
     [
-        ("rope", "Rotate queries and keys, columns p and p + d/2 together", rotary(Pairing::Halves)),
-        (
-            "rope-interleaved",
-            "Rotate queries and keys, neighbouring columns together",
-            rotary(Pairing::Neighbours),
-        ),
-        ("alibi", "Subtract the distance times a slope from the scores", PositionKind::Alibi { heads: None }),
-        ("sinusoidal", "Add vectors of sines and cosines to X", PositionKind::Sinusoidal),
-        (
-            "t5",
-            "Add a bias for each bucket of distances to the scores",
-            PositionKind::Buckets { furthest: FURTHEST },
-        ),
-        ("none", "No positions", PositionKind::None),
+        ("rope", rotary(Pairing::Halves)),
+        ("rope-interleaved", rotary(Pairing::Neighbours)),
+        ("alibi", PositionKind::Alibi { heads: None }),
+        ("sinusoidal", PositionKind::Sinusoidal),
+        ("t5", PositionKind::Buckets { furthest: FURTHEST }),
+        ("none", PositionKind::None),
     ]
+}
+
+fn position<'de, D: Deserializer<'de>>(name: D) -> std::result::Result<Option<PositionKind>, D::Error> {
+    read_with(name, |name| {
+        let kind = position_kinds().into_iter().find(|(own, _)| *own == name);
+        kind.map(|(_, kind)| kind).ok_or_else(|| format!("there are no positions {name}"))
+    })
+}
+
+fn scaling<'de, D: Deserializer<'de>>(text: D) -> std::result::Result<Option<RopeScalingArg>, D::Error> {
+    read_with(text, RopeScalingArg::parse)
 }
 
 /// The value of `--position` for a kind, whatever numbers it has.
@@ -109,7 +76,7 @@ pub(super) fn position_name(kind: PositionKind) -> &'static str {
         (PositionKind::Rotary(own), PositionKind::Rotary(other)) => own.pairing == other.pairing,
         _ => discriminant(&kind) == discriminant(&other),
     };
-    position_kinds().into_iter().find(|(.., other)| is_it(*other)).map_or("none", |(name, ..)| name)
+    position_kinds().into_iter().find(|(_, other)| is_it(*other)).map_or("none", |(name, _)| name)
 }
 
 impl MechanismArgs {
@@ -307,7 +274,7 @@ fn sinks(source: &str, files: &mut Files<'_>) -> Result<Tensor> {
 
 /// A kind of scaling with its parameters, and the file of LongRoPE's divisors.
 #[derive(Clone, Debug)]
-pub(super) struct RopeScalingArg {
+pub(crate) struct RopeScalingArg {
     pub scaling: RopeScaling,
     divisors: Option<String>,
 }

@@ -6,7 +6,7 @@ mod training;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
@@ -15,39 +15,27 @@ use crate::learn::{AdamSettings, Defaults, LONGEST, Line, ModelSize, Pair, Setti
 use crate::memory;
 use crate::tensor::Dtype;
 
-use super::options::{DTYPES, choice, path, positive};
+use super::options::{path, positive, read_with};
 use super::output::OutputArgs;
 use super::selection::NodeArgs;
 use super::{Env, Outcome, Streams};
 
-/// Train a small model in a second, and see what its heads learn
-///
-/// The gradients are those of `attn attend --gradient`, and a step is that of Adam. The same command gives the same numbers on every
-/// machine. With --at and --explain, a step shows which examples and which terms changed a weight.
-#[derive(Args, Debug)]
-#[command(after_help = crate::cli::texts::examples("learn"))]
+/// The options of `attn learn`.
+#[derive(Deserialize, Debug)]
 pub(super) struct LearnArgs {
-    #[command(flatten)]
+    #[serde(flatten)]
     task: TaskArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     settings: SettingsArgs,
-    /// Write the model into this folder
-    ///
-    /// `attn model FOLDER` opens it, and so does transformers.
-    #[arg(long, value_name = "FOLDER", help_heading = "Output", value_parser = path, conflicts_with = "at")]
+    #[serde(deserialize_with = "path")]
     save: Option<PathBuf>,
-    /// With --save: keep the weights of every N-th step, too
-    #[arg(long, value_name = "N", help_heading = "Output", requires = "save", value_parser = clap::value_parser!(u64).range(1..=MOST_STEPS))]
     every: Option<u64>,
-    /// Write the curves as a picture: curves.svg
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = path, conflicts_with = "at")]
+    #[serde(deserialize_with = "path")]
     plot: Option<PathBuf>,
-    /// Look into this step, with --explain or --only
-    #[arg(long, value_name = "STEP", help_heading = "Where a number comes from", value_parser = clap::value_parser!(u64).range(1..=MOST_STEPS))]
     at: Option<u64>,
-    #[command(flatten)]
+    #[serde(flatten)]
     nodes: NodeArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     output: OutputArgs,
 }
 
@@ -73,39 +61,18 @@ const NAMES: &str = include_str!("../../../models/names/names.txt");
 /// What may stand between an input and its output.
 const ARROWS: [&str; 3] = ["→", "->", "\t"];
 
-/// The tasks that are built in, by their names.
-const TASKS: [(&str, &str, &str); 5] = [
-    ("reverse", "Reverse a sequence of digits", "reverse"),
-    ("sort", "Put a sequence of digits in order", "sort"),
-    ("induction", "Finish words that the text has had before", "induction"),
-    ("addition", "Add two numbers of two digits", "addition"),
-    ("names", "Write first names, letter by letter", "names"),
-];
-
 /// What is learned.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "What is learned")]
+#[derive(Deserialize, Clone, Debug)]
 struct TaskArgs {
-    /// reverse, sort, induction, addition or names
-    #[arg(value_parser = choice(TASKS), value_name = "TASK")]
-    task: Option<&'static str>,
-    /// Learn to go on with this text, character by character
-    #[arg(long, value_name = "FILE", conflicts_with = "task")]
+    task: Option<String>,
     text: Option<String>,
-    /// Learn to answer: a line is an input → its output
-    ///
-    /// Between them stands →, -> or a tab.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "text"])]
     pairs: Option<String>,
-    /// Length of each random example: 6, or a range: 8-12
-    ///
-    /// Digits of reverse and sort, a word of induction, the piece of --text that is read at once.
-    #[arg(long, value_name = "A-B", value_parser = lengths)]
+    #[serde(deserialize_with = "read_lengths")]
     length: Option<(usize, usize)>,
 }
 
 /// The shortest and the longest length.
-fn lengths(text: &str) -> std::result::Result<(usize, usize), String> {
+pub(super) fn lengths(text: &str) -> std::result::Result<(usize, usize), String> {
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     match (least.trim().parse::<usize>(), most.trim().parse::<usize>()) {
         (Ok(0), Ok(_)) => Err("a length of 0 leaves nothing to learn".into()),
@@ -116,13 +83,17 @@ fn lengths(text: &str) -> std::result::Result<(usize, usize), String> {
     }
 }
 
+fn read_lengths<'de, D: Deserializer<'de>>(text: D) -> std::result::Result<Option<(usize, usize)>, D::Error> {
+    read_with(text, lengths)
+}
+
 impl TaskArgs {
     /// The task, and what it is learned with.
     ///
     /// # Errors
     /// If a file cannot be read, has too little in it, or a length does not fit the task.
     fn task(&self, files: &mut Files<'_>) -> Result<(Task, Defaults)> {
-        let name = match (self.task, &self.text, &self.pairs) {
+        let name = match (self.task.as_deref(), &self.text, &self.pairs) {
             (Some(task), ..) => task,
             (None, Some(_), _) => "text",
             (None, None, Some(_)) => "pairs",
@@ -155,7 +126,7 @@ impl TaskArgs {
                 let pairs = pairs(&text).and_then(|pairs| Task::pairs(&pairs));
                 pairs.map_err(|error| error.in_source(visible(file)))?
             }
-            (_, None, None) => Task::lines(name, &lines(NAMES).collect::<Vec<_>>(), defaults.context)?,
+            (_, None, None) => Task::lines("names", &lines(NAMES).collect::<Vec<_>>(), defaults.context)?,
         };
         Ok((task, defaults))
     }
@@ -188,39 +159,17 @@ fn pairs(text: &str) -> Result<Vec<Pair<'_>>> {
 
 // How a model learns: its size, the steps, the seed.
 
-/// The most steps and the most examples of a batch.
-const MOST_STEPS: u64 = 1_000_000;
-const MOST_EXAMPLES: u64 = 4096;
-
 /// The size of the model, and how it learns.
-#[derive(Args, Clone, Debug)]
+#[derive(Deserialize, Clone, Debug)]
 struct SettingsArgs {
-    /// Layers
-    #[arg(long, value_name = "N", help_heading = "The model")]
     layers: Option<usize>,
-    /// Heads of a layer
-    #[arg(long, value_name = "N", help_heading = "The model")]
     heads: Option<usize>,
-    /// Width of a token's vector
-    #[arg(id = "model_width", long = "width", value_name = "N", help_heading = "The model")]
-    width: Option<usize>,
-    /// Width inside the MLP; 0 leaves it out
-    #[arg(long, value_name = "N", help_heading = "The model")]
+    model_width: Option<usize>,
     mlp: Option<usize>,
-    /// Steps
-    #[arg(long, value_name = "N", help_heading = "How it learns", value_parser = clap::value_parser!(u64).range(1..=MOST_STEPS))]
     steps: Option<u64>,
-    /// Learning rate
-    #[arg(long, value_name = "RATE", help_heading = "How it learns")]
     lr: Option<String>,
-    /// Examples of a step [default: 32]
-    #[arg(long, value_name = "N", help_heading = "How it learns", value_parser = clap::value_parser!(u64).range(1..=MOST_EXAMPLES))]
     batch: Option<u64>,
-    /// Seed of the first weights and of the examples
-    #[arg(long, value_name = "N", help_heading = "How it learns", default_value_t = 1)]
     seed: u32,
-    /// Number type: f32 (fast) or f64 (exact)
-    #[arg(long, value_parser = choice(DTYPES), default_value = "f32", help_heading = "How it learns")]
     dtype: Dtype,
 }
 
@@ -232,7 +181,7 @@ impl SettingsArgs {
     fn settings(&self, task: &Task, defaults: &Defaults) -> Result<Settings> {
         let usual = defaults.settings(task, self.seed);
         let size = ModelSize {
-            width: self.width.unwrap_or(usual.size.width),
+            width: self.model_width.unwrap_or(usual.size.width),
             layers: self.layers.unwrap_or(usual.size.layers),
             heads: self.heads.unwrap_or(usual.size.heads),
             mlp: self.mlp.map_or(usual.size.mlp, |width| (width > 0).then_some(width)),

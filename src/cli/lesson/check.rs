@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use clap::Args;
 use colored::Colorize;
+use serde::Deserialize;
 
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams, report};
@@ -20,22 +20,16 @@ use crate::text::{ScreenWidth, counted};
 use super::no_lessons;
 use super::trust::{LessonCommands, TrustArgs};
 
-/// Check that a lesson shows what the program prints
-///
-/// Runs every command and compares its output, computes every number in the text and every answer again, and checks that
-/// everything fits the screen. Exit code 1 if something is wrong, 2 if a file is not a lesson.
-#[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  attn lesson check my-lesson.md\n  attn lesson check my-lessons")]
-pub(super) struct CheckArgs {
-    /// Lessons: files, folders, or names of built-in lessons
-    #[arg(value_name = "PATH", required = true)]
+/// The options of `attn lesson check`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct CheckArgs {
     paths: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     trust: TrustArgs,
 }
 
 impl CheckArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let checked_files = checked_files(&self.paths, self.trust.commands(program));
         let widest = checked_files.iter().map(|checked| checked.file.width()).max().unwrap_or(0);
         let mut text = String::new();
@@ -268,22 +262,16 @@ fn diff_line(tag: Tag, line: &str, colour: bool) -> String {
 
 // `attn lesson update`.
 
-/// Rewrite the outputs in a lesson's file
-///
-/// It shows what changes and rewrites only outputs. Lines with `...` and `[..]` that still match stay. It writes nothing while
-/// a key or a command is wrong. Exit code 1 if something is left to fix.
-#[derive(Args, Debug)]
-#[command(after_help = "Example:\n  attn lesson update my-lesson.md")]
-pub(super) struct UpdateArgs {
-    /// Lessons: files or folders
-    #[arg(value_name = "PATH", required = true)]
+/// The options of `attn lesson update`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct UpdateArgs {
     paths: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     trust: TrustArgs,
 }
 
 impl UpdateArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (mut worst, commands) = (EXIT_DONE, self.trust.commands(program));
         for (at, checked) in checked_files(&self.paths, commands).iter().enumerate() {
             if let Checked::Unreadable(error) = &checked.outcome {

@@ -7,88 +7,37 @@ mod report;
 mod trust;
 mod write;
 
-use clap::{Args, Subcommand};
+use serde::Deserialize;
 
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{Error, Result};
 use crate::foreign::{from_os, from_path, to_path, visible};
 use crate::input::{exists, files_ending, is_folder, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, ROUTES, Store, is_lesson, read};
 use crate::story::Table;
 use crate::text::quoted;
 
-use super::output::{LookArgs, of_words};
-use super::program::Program;
+use super::output::LookArgs;
 use super::{Env, Streams, output};
 
+pub(super) use check::{CheckArgs, UpdateArgs};
+pub(super) use play::{FollowArgs, PlayArgs};
+pub(super) use quiz::QuizArgs;
+pub(super) use report::ReportArgs;
 pub(super) use trust::{TrustArgs, full_screen_commands, typed_commands};
-
-/// Lessons for a class or alone: play, quiz, check, export
-#[derive(Args, Debug)]
-#[command(
-    verbatim_doc_comment,
-    disable_help_subcommand = true,
-    override_usage = "attn lesson [COMMAND]",
-    args_conflicts_with_subcommands = true
-)]
-#[command(help_template = crate::cli::texts::help_page("lesson"), mut_args(of_words))]
-pub(super) struct LessonArgs {
-    #[command(subcommand)]
-    command: Option<LessonCommand>,
-    #[command(flatten)]
-    look: LookArgs,
-}
-
-#[derive(Subcommand, Debug)]
-enum LessonCommand {
-    List(ListArgs),
-    Play(play::PlayArgs),
-    Follow(play::FollowArgs),
-    Quiz(quiz::QuizArgs),
-    Report(report::ReportArgs),
-    Check(check::CheckArgs),
-    Update(check::UpdateArgs),
-    New(write::NewArgs),
-    Directives(write::DirectivesArgs),
-    Export(write::ExportArgs),
-}
-
-impl LessonArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let Some(command) = &self.command else {
-            return ListArgs { folder: None, look: self.look.clone() }.run(env, streams);
-        };
-        match command {
-            LessonCommand::List(args) => args.run(env, streams),
-            LessonCommand::Play(args) => args.run(program, env, streams),
-            LessonCommand::Follow(args) => args.run(env, streams),
-            LessonCommand::Quiz(args) => args.run(program, env, streams),
-            LessonCommand::Report(args) => args.run(program, env, streams),
-            LessonCommand::Check(args) => args.run(program, env, streams),
-            LessonCommand::Update(args) => args.run(program, env, streams),
-            LessonCommand::New(args) => args.run(program, env, streams).map(|()| EXIT_DONE),
-            LessonCommand::Directives(args) => args.run(env, streams),
-            LessonCommand::Export(args) => args.run(program, env, streams).map(|()| EXIT_DONE),
-        }
-    }
-}
+pub(super) use write::{DirectivesArgs, ExportArgs, NewArgs};
 
 // `attn lesson list`.
 
-/// List the lessons: title, minutes, steps, and how far you are
-///
-/// Without a folder it lists the built-in lessons.
-#[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  attn lesson list\n  attn lesson list my-lessons", mut_args(of_words))]
-struct ListArgs {
-    /// A folder of lessons
-    #[arg(value_name = "DIR")]
+/// The options of `attn lesson`.
+#[derive(Deserialize, Debug)]
+pub(super) struct ListArgs {
     folder: Option<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 
 impl ListArgs {
-    fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let table = table(self.folder.as_deref(), env)?;
         output::write_paged(&self.look, env, streams, |streams| {
             self.look.tables("lesson", &[table], env, streams)

@@ -1,6 +1,6 @@
 //! `attn lesson play` and `attn lesson follow`.
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::cli::output::{ScreenArgs, ThemeArgs};
 use crate::cli::program::Program;
@@ -19,42 +19,24 @@ use super::trust::{TrustArgs, full_screen_commands, typed_commands};
 /// On fewer rows than this not even a question with its options fits.
 const FEW_ROWS: usize = 14;
 
-/// Play a lesson step by step
-///
-/// Space goes on, ← goes back, ? shows all keys, q ends. A clicker is enough. If not run in a terminal, the whole lesson is
-/// printed with its answers.
-#[derive(Args, Debug)]
-#[command(after_help = crate::cli::texts::examples("lesson play"))]
-pub(super) struct PlayArgs {
-    /// A built-in lesson or a file; #STEP begins at a step
-    ///
-    /// `attn lesson` lists the built-in lessons. A step is a number or a name: 0-tour#3, 0-tour#rows.
-    #[arg(value_name = "NAME|FILE[#STEP]")]
+/// The options of `attn lesson play`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct PlayArgs {
     lesson: String,
-    /// Advance automatically at reading speed
-    ///
-    /// Keys still work.
-    #[arg(long, conflicts_with = "no_input")]
     auto: bool,
-    /// Print the whole lesson with its answers
-    #[arg(long)]
     no_input: bool,
-    /// Show the teacher's notes too
-    #[arg(long)]
     notes: bool,
-    /// Answer a question in advance; may be repeated
-    #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     trust: TrustArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     screen: ScreenArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     theme: ThemeArgs,
 }
 
 impl PlayArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (lesson, first) = open(&self.lesson)?;
         let screen = self.theme.asked_of(self.screen.screen(env), env);
         let run = self.trust.commands(program).of(&lesson.file);
@@ -123,22 +105,16 @@ fn faulty(lesson: &Lesson, asked: &str) -> Option<String> {
 
 // `attn lesson follow`.
 
-/// Show notes, answers and the clock in a second terminal
-///
-/// Run it on a screen that only you see, before or after `attn lesson play`. q ends it. If not run in a terminal, it prints
-/// the present state once.
-#[derive(Args, Debug)]
-#[command(after_help = "Example:\n  attn lesson follow")]
-pub(super) struct FollowArgs {
-    /// The lesson that is played [default: the one begun last]
-    #[arg(value_name = "NAME|FILE")]
+/// The options of `attn lesson follow`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct FollowArgs {
     lesson: Option<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     screen: ScreenArgs,
 }
 
 impl FollowArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let lesson = self.lesson.as_deref().map(|asked| open(asked).map(|(lesson, _)| lesson)).transpose()?;
         let Some(state) = env.state.as_deref() else {
             return Err(Error::new("there is no folder in which the player can record its position")

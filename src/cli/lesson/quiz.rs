@@ -4,9 +4,8 @@ use std::collections::HashSet;
 use std::io::{BufReader, Write, sink};
 use std::path::PathBuf;
 
-use clap::Args;
+use serde::Deserialize;
 
-use crate::cli::options::choice;
 use crate::cli::output::{LookArgs, ScreenArgs};
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams};
@@ -26,61 +25,26 @@ use crate::text::quoted;
 use super::trust::{TrustArgs, with_seed};
 use super::write::{ending, refuse_lesson};
 
-/// Answer the questions of a lesson alone, with marks
-///
-/// Each answer is marked at once. After a wrong answer you have a second try, which counts half; then the right answer is shown.
-/// Enter alone skips a question, h gives a hint, Ctrl-C stops and keeps your answers.
-///
-/// Exit code 1 unless all answers are right. Answers may come from a file, one try each: attn lesson quiz 0-tour < answers.txt
-#[derive(Args, Debug)]
-#[command(after_help = crate::cli::texts::examples("lesson quiz"))]
-pub(super) struct QuizArgs {
-    /// A built-in lesson or a file
-    #[arg(value_name = "NAME|FILE")]
+/// The options of `attn lesson quiz`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct QuizArgs {
     lesson: String,
-    /// Draw other random numbers
-    ///
-    /// Give each student another N.
-    #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// Answer a question in advance; may be repeated
-    #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
-    /// Tries for each question, 1 or 2
-    ///
-    /// Without this option: 2 at a terminal, 1 from a file or a pipe.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     tries: Option<u8>,
-    /// Ask every question again
-    ///
-    /// Otherwise a quiz goes on where Ctrl-C stopped it.
-    #[arg(long)]
     restart: bool,
-    /// The student's name, for the results
-    #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Write the results as data: json or csv
-    ///
-    /// The questions then go to standard error.
-    #[arg(long, value_parser = choice(FORMATS), value_name = "FORMAT")]
     format: Option<Format>,
-    /// Write the results to a file: .json or .csv
-    #[arg(value_parser = crate::cli::options::path, long, short, value_name = "FILE")]
+    #[serde(deserialize_with = "crate::cli::options::path")]
     output: Option<PathBuf>,
-    #[command(flatten)]
+    #[serde(flatten)]
     trust: TrustArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     screen: ScreenArgs,
 }
 
-/// `--format`.
-const FORMATS: [(&str, &str, Format); 2] = [
-    ("json", "A row for each question, and the score", Format::Json),
-    ("csv", "A row for each question", Format::Csv),
-];
-
 impl QuizArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
             return Err(Error::new("a quiz covers a whole lesson").help("leave out the step behind `#`"));

@@ -1,8 +1,8 @@
 //! `attn lesson report`: what a class has handed in.
 
-use clap::Args;
+use serde::Deserialize;
 
-use crate::cli::output::{LookArgs, of_words};
+use crate::cli::output::LookArgs;
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams, output};
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
@@ -17,27 +17,17 @@ use crate::render::Screen;
 use super::lesson_files;
 use super::trust::TrustArgs;
 
-/// Show what a class has handed in: questions, mistakes, students
-///
-/// A FILE is the output of `attn lesson quiz`, the file of a page's Hand in, or any text with codes such as attn1:…; in it: a mail, a chat,
-/// the CSV of a form. - reads standard input. A changed code is told; that is no proof against cheating.
-#[derive(Args, Debug)]
-#[command(after_help = crate::cli::texts::examples("lesson report"), mut_args(of_words))]
-pub(super) struct ReportArgs {
-    /// Results, or texts with codes
-    #[arg(value_name = "FILE", required = true)]
+/// The options of `attn lesson report`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct ReportArgs {
     files: Vec<String>,
-    /// The folder of your own lessons
-    ///
-    /// They tell why an answer is wrong, and where to go back to; those of the program are known.
-    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     add: Option<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     look: LookArgs,
 }
 
 impl ReportArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let mut all: Vec<HandIn> = Vec::new();
         let mut refused = Vec::new();
         {

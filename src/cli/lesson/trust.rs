@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::cli::program::{Program, RunFn};
 use crate::cli::{Env, Outcome, Streams};
@@ -13,12 +13,8 @@ use crate::memory::ChargedBytes;
 use crate::render::Screen;
 
 /// Whether a lesson is trusted.
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Deserialize, Clone, Copy, Debug, Default)]
 pub(crate) struct TrustArgs {
-    /// Let the lesson's commands read any file
-    ///
-    /// Otherwise they read only files below the lesson's own folder and the working directory.
-    #[arg(long)]
     trust: bool,
 }
 

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use serde::Deserialize;
 
-use crate::cli::options::choice;
-use crate::cli::output::{LookArgs, of_words};
+use crate::cli::output::LookArgs;
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams, output};
 use crate::error::{Error, Result};
@@ -19,50 +18,25 @@ use crate::text::{counted, quoted};
 
 use super::trust::{TrustArgs, with_seed};
 
-/// Write a lesson as a page, a handout, a transcript or a recording
-#[derive(Args, Debug)]
-#[command(after_help = crate::cli::texts::examples("lesson export"))]
-pub(super) struct ExportArgs {
-    /// A built-in lesson or a file
-    #[arg(value_name = "NAME|FILE")]
+/// The options of `attn lesson export`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct ExportArgs {
     lesson: String,
-    /// The kind of document [default: by FILE, or html]
-    #[arg(long, value_enum, value_name = "WHAT")]
     to: Option<Target>,
-    /// The file to write [default: standard output]
-    ///
-    /// Without --to its ending chooses the kind of document: .html, .md, .txt or .cast.
-    #[arg(value_parser = crate::cli::options::path, long, short, value_name = "FILE")]
+    #[serde(deserialize_with = "crate::cli::options::path")]
     output: Option<PathBuf>,
-    /// With html: a page whose numbers can be changed
-    ///
-    /// Its stories compute for themselves, its what-ifs run, and its questions judge answers, without a network.
-    #[arg(long)]
     live: bool,
-    /// Answers: hidden or shown
-    ///
-    /// Without this option they are folded in html and md, and shown in txt and cast.
-    #[arg(long, value_parser = choice(ANSWERS), value_name = "WHICH")]
     answers: Option<Answers>,
-    /// Draw other random numbers
-    ///
-    /// `attn lesson quiz --seed N` has the same ones.
-    #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// Answer or vote in a recording: share=C
-    ///
-    /// share="A9 B4 C12" votes. Give it again for a second try.
-    #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
-    /// Include the teacher's notes
-    #[arg(long)]
     notes: bool,
-    #[command(flatten)]
+    #[serde(flatten)]
     trust: TrustArgs,
 }
 
 /// `--to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Target {
     /// A recording for asciinema, with a marker at each step
     Cast,
@@ -73,12 +47,6 @@ enum Target {
     /// A transcript
     Txt,
 }
-
-/// `--answers`.
-const ANSWERS: [(&str, &str, Answers); 2] = [
-    ("hidden", "Left out, with a line to write each on", Answers::Hidden),
-    ("shown", "After each question", Answers::Shown),
-];
 
 impl Target {
     /// The kind of document for the ending of a file.
@@ -108,7 +76,7 @@ impl Target {
 }
 
 impl ExportArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
             return Err(
@@ -177,17 +145,14 @@ pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
 
 // `attn lesson new`.
 
-/// Write a small lesson to start from, which passes `check`
-#[derive(Args, Debug)]
-#[command(after_help = "Example:\n  attn lesson new my-lesson")]
-pub(super) struct NewArgs {
-    /// The file to write; .md is added if it is missing
-    #[arg(value_name = "NAME")]
+/// The options of `attn lesson new`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct NewArgs {
     name: String,
 }
 
 impl NewArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let file = if self.name.ends_with(".md") { self.name.clone() } else { format!("{}.md", self.name) };
         let shown = visible(&file).into_owned();
         if self.name.is_empty() || self.name.ends_with(['/', '\\']) {
@@ -227,18 +192,15 @@ impl NewArgs {
 
 // `attn lesson directives`.
 
-/// List what a lesson file can contain
-///
-/// Its head, directives, questions, functions and blocks. `attn lesson new NAME` writes a lesson with most of them.
-#[derive(Args, Debug)]
-#[command(mut_args(of_words))]
-pub(super) struct DirectivesArgs {
-    #[command(flatten)]
+/// The options of `attn lesson directives`.
+#[derive(Deserialize, Debug)]
+pub(crate) struct DirectivesArgs {
+    #[serde(flatten)]
     look: LookArgs,
 }
 
 impl DirectivesArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let parts = lesson_format().iter().map(|part| {
             let rows = part.rows.iter().map(|row| row.iter().map(|cell| cell.to_string()).collect());
             (part.title.to_string(), Table::new(&part.head, rows))

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::cli::options::first_given;
 use crate::error::{Error, Result};
@@ -128,23 +128,10 @@ pub(super) fn usual(name: &str) -> Option<(usize, usize)> {
 // `--without`, `--mean`, `--without-first`: parts of the model that are taken out.
 
 /// The parts of the model that are taken out.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "What is computed")]
+#[derive(Deserialize, Clone, Debug, Default)]
 pub(super) struct ChangeArgs {
-    /// Take parts out: L5.A_3 (a head), L5 (a layer), mlp:5
-    ///
-    /// The output of a head, of both parts of a layer, or of an MLP becomes 0. L4H2 is the usual name of L5.A_3. Several parts
-    /// stand side by side: L5.A_3,mlp:2.
-    #[arg(long, value_name = "PARTS")]
     without: Option<String>,
-    /// Put the mean over the text in place of 0
-    #[arg(long, requires = "without", hide_short_help = true)]
     mean: bool,
-    /// Hide the first token: others get its weight
-    ///
-    /// The weights of a row sum to 1. A head without anything to look for leaves most of them at the first token, which every query
-    /// sees (an attention sink). Without it, the other weights show what is left.
-    #[arg(long)]
     without_first: bool,
 }
 

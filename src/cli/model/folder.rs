@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use clap::Args;
+use serde::Deserialize;
 
-use crate::cli::options::{DTYPES, choice, first_given, positive};
+use crate::cli::options::{first_given, positive};
 use crate::cli::program::Env;
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
@@ -296,17 +296,9 @@ pub(super) enum View {
 const MOST_EXACT: u64 = 1_000_000_000;
 
 /// The numbers that a model is computed in.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "What is computed")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct NumbersArgs {
-    /// Compute in f64, exactly, or in f32, fast
-    ///
-    /// In f64 every number can be explained to its last bit. f32 is the fast path. By default f64 is taken while tokens times weights
-    /// used per token are at most 10⁹.
-    #[arg(long, value_parser = choice(DTYPES), value_name = "TYPE")]
     dtype: Option<Dtype>,
-    /// Keep at most N numbers
-    #[arg(long, value_name = "N", hide_short_help = true, help = format!("Keep at most N numbers [default: {MAX_CELLS}]"))]
     limit: Option<usize>,
 }
 
@@ -363,21 +355,10 @@ impl NumbersArgs {
 }
 
 /// How the text goes on.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "What is computed")]
+#[derive(Deserialize, Clone, Debug)]
 pub(super) struct NextArgs {
-    /// Let the model write this many tokens
-    ///
-    /// Each time the most probable token, unless --seed or --temperature is given. It stops at a token that ends a text.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000), conflicts_with_all = ["survey", "layer", "save", "only", "explain", "symbolic", "versus"])]
     next: Option<u16>,
-    /// Draw each token at random, from this seed
-    #[arg(long, value_name = "S", requires = "next", hide_short_help = true)]
     seed: Option<u32>,
-    /// Divide the logits before drawing [default: 1]
-    ///
-    /// Below 1 the probable tokens become more probable, above 1 less.
-    #[arg(long, value_name = "T", requires = "next", hide_short_help = true)]
     temperature: Option<String>,
 }
 

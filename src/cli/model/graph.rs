@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use clap::Args;
+use serde::{Deserialize, Deserializer};
 
-use crate::cli::options::first_given;
+use crate::cli::options::{first_given, read_with};
 use crate::cli::program::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, Node};
@@ -20,28 +20,15 @@ use super::logits::with_logits;
 const MOST_LOGITS: usize = 4_000_000;
 
 /// A model and a text.
-#[derive(Args, Debug)]
+#[derive(Deserialize, Debug)]
 pub(crate) struct ModelToRead {
-    /// A model's folder, or words
-    #[arg(value_name = "FOLDER")]
     folder: String,
-    /// The text that the model reads
-    #[arg(value_name = "TEXT", conflicts_with = "ids", required_unless_present = "ids")]
     text: Option<String>,
-    /// The ids of its tokens, in place of TEXT: 464,3290
-    #[arg(long, value_name = "IDS")]
     ids: Option<String>,
-    /// Open only these layers: 3-5, or 3
-    ///
-    /// The first of them begins with the numbers that enter it. An edit recomputes the layers that are open.
-    #[arg(long, value_name = "FROM-TO", value_parser = range, help_heading = "What is computed")]
+    #[serde(deserialize_with = "read_range")]
     layers: Option<RangeInclusive<usize>>,
-    /// Open the weights kept after this step of the training
-    ///
-    /// It is --at of attn model, which means the cell to begin at here.
-    #[arg(long, value_name = "STEP", help_heading = "What is computed")]
     checkpoint: Option<usize>,
-    #[command(flatten)]
+    #[serde(flatten)]
     numbers: NumbersArgs,
 }
 
@@ -120,17 +107,12 @@ fn with_fewer_layers(
 // `--rows`, `--cols`, `--around`: which part of large matrices is shown.
 
 /// The part of large matrices that is shown.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "What is shown")]
+#[derive(Deserialize, Clone, Debug, Default)]
 pub(super) struct WindowArgs {
-    /// Show these rows of matrices: 3-9, or 5
-    #[arg(long, value_name = "FROM-TO", value_parser = range)]
+    #[serde(deserialize_with = "read_range")]
     rows: Option<RangeInclusive<usize>>,
-    /// Show these columns: 100-112
-    #[arg(long, value_name = "FROM-TO", value_parser = range, hide_short_help = true)]
+    #[serde(deserialize_with = "read_range")]
     cols: Option<RangeInclusive<usize>>,
-    /// Show the rows and columns around a token
-    #[arg(long, value_name = "TOKEN", hide_short_help = true)]
     around: Option<String>,
 }
 
@@ -186,8 +168,14 @@ impl WindowArgs {
     }
 }
 
+fn read_range<'de, D: Deserializer<'de>>(
+    text: D,
+) -> std::result::Result<Option<RangeInclusive<usize>>, D::Error> {
+    read_with(text, range)
+}
+
 /// A range of numbers from 1: 3-9, or 5.
-pub(super) fn range(text: &str) -> std::result::Result<RangeInclusive<usize>, String> {
+pub(crate) fn range(text: &str) -> std::result::Result<RangeInclusive<usize>, String> {
     let wrong = || "take a number from 1, or two with a hyphen: 3-9".to_string();
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|number| *number > 0);
     let (from, to) = text.split_once('-').unwrap_or((text, text));

@@ -16,10 +16,10 @@ use crate::render::{Format, Style};
 use crate::story::{ShownLayer, StepItem, Story, model_layer};
 use crate::text::{ScreenWidth, clipped, quoted};
 
+use super::ModelArgs;
 use super::address::{Within, layers_of, name_in, node_name, usual_name};
 use super::folder::{ChosenNumbers, OpenedModel, ReadText};
 use super::logits::{LogitsTable, with_logits};
-use super::{ModelArgs, VariedArgs};
 
 /// The most characters of a text in the first line.
 const LONGEST_TEXT: usize = 60;
@@ -98,7 +98,7 @@ impl ModelArgs {
         (layers, nodes): (RangeInclusive<usize>, &NodeArgs),
         (env, streams): (&Env, &mut Streams<'_>),
     ) -> Result<Outcome> {
-        let other = versus::typed_with::<ModelArgs, VariedArgs>("model", program, options)?;
+        let other = versus::typed_with::<ModelArgs>("model", program, options)?;
         let names = self.all_names(nodes)?;
         let opened = other.other_model(self, env)?;
         let story = |args: &ModelArgs, model: &OpenedModel| -> Result<Story> {

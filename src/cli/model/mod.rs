@@ -11,7 +11,7 @@ mod overview;
 mod reading;
 mod survey;
 
-use clap::Args;
+use serde::Deserialize;
 
 use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
 use crate::graph::Convention;
@@ -29,82 +29,45 @@ use graph::WindowArgs;
 use folder::{ChosenNumbers, NextArgs, NumbersArgs, ReadText, View};
 
 pub(super) use folder::OpenedModel;
-pub(super) use graph::ModelToRead;
+pub(super) use graph::{ModelToRead, range};
 
-/// Open a model's folder, run it on your sentence, and explain every number
-///
-/// FOLDER is what you download from a hub: `config.json`, `model.safetensors` (or an index and its files) and `tokenizer.json`.
-/// Without TEXT, it shows what the model consists of. With TEXT, it shows the next word, and what the heads attend to.
-/// With --layer, it shows every step of a layer, as `attn attend` does. With --explain, a level of --depth goes down to the next step
-/// that reads weights.
-#[derive(Args, Debug)]
-#[command(
-    after_help = crate::cli::texts::examples("model -h"),
-    after_long_help = crate::cli::texts::examples("model"),
-    mut_arg("live", |live| live.help("With --layer and html: a page you can change"))
-)]
+/// The options of `attn model`.
+#[derive(Deserialize, Debug)]
 pub(super) struct ModelArgs {
-    /// A model's folder
-    #[arg(value_name = "FOLDER")]
     folder: String,
-    /// The text that the model reads
-    #[arg(value_name = "TEXT", conflicts_with = "ids")]
     text: Option<String>,
-    /// The ids of its tokens, in place of TEXT: 464,3290
-    #[arg(long, value_name = "IDS")]
     ids: Option<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     varied: VariedArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     more: NextArgs,
-    /// Score every head by what it attends to
-    ///
-    /// On the text, and on a random sequence that repeats itself: there is nothing to know in it but the repetition.
-    #[arg(long, help_heading = "What is shown", conflicts_with_all = ["layer", "save", "only", "explain", "symbolic", "versus"])]
     survey: bool,
-    /// Show every table: tokens, layers, every head
-    ///
-    /// A screen has the main ones without it, and with --survey each head of a model with up to 48.
-    #[arg(long, help_heading = "What is shown", conflicts_with_all = ["layer", "save", "only", "explain", "symbolic", "next"])]
     all: bool,
-    /// Show every step of this layer, counted from 1
-    #[arg(long, value_name = "L", help_heading = "What is shown")]
     layer: Option<usize>,
-    /// Of the layer, show only this head, counted from 1
-    #[arg(long, value_name = "H", requires = "layer", help_heading = "What is shown")]
     head: Option<usize>,
-    /// The number of next words that are shown [default: 10]
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "What is shown", value_parser = clap::value_parser!(u16).range(1..=1000))]
     top: Option<u16>,
-    #[command(flatten)]
+    #[serde(flatten)]
     window: WindowArgs,
-    /// Write a matrix to a file: L3.A_2=a.npy
-    #[arg(long, value_name = "NODE=FILE", help_heading = "Output", conflicts_with = "versus")]
     save: Vec<String>,
-    #[command(flatten)]
+    #[serde(flatten)]
     versus: VersusArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     steps: StepArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     nodes: NodeArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     output: OutputArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     live: LiveArgs,
 }
 
 /// The options that `--versus` may change.
-#[derive(Args, Clone, Debug)]
+#[derive(Deserialize, Clone, Debug)]
 struct VariedArgs {
-    /// Open the weights kept after this step of the training
-    ///
-    /// They are in the folder, as checkpoints/step-150.safetensors. An error says which steps were kept. Two of them are compared with
-    /// --at 150 --versus '--at 600'.
-    #[arg(long, value_name = "STEP", help_heading = "What is computed")]
     at: Option<usize>,
-    #[command(flatten)]
+    #[serde(flatten)]
     numbers: NumbersArgs,
-    #[command(flatten)]
+    #[serde(flatten)]
     changes: ChangeArgs,
 }
 

@@ -14,7 +14,7 @@ use crate::tensor::Tensor;
 
 use super::folder::{ChosenNumbers, OpenedModel, ReadText};
 use super::logits::{Predicted, check_numbers, how_to_mask};
-use super::{ModelArgs, TOP, VariedArgs, overview};
+use super::{ModelArgs, TOP, overview};
 
 /// The title of the grid of heads.
 pub(super) const HEADS: &str = "What each head attends to";
@@ -53,7 +53,7 @@ pub(super) fn tables(
         };
         let is_compared = args.versus.options().is_some() || args.varied.changes.described().is_some();
         if let Some(other) = args.versus.options() {
-            let typed = versus::typed_with::<ModelArgs, VariedArgs>("model", program, other)?;
+            let typed = versus::typed_with::<ModelArgs>("model", program, other)?;
             let chosen = typed.varied.chosen(model, read.text.ids.len());
             let options = chosen.map_err(versus::in_versus)?.options;
             let opened = typed.other_model(args, env)?;

@@ -4,6 +4,8 @@ mod cast;
 mod html;
 mod md;
 
+use serde::Deserialize;
+
 use crate::render::{Screen, Theme};
 
 use super::model::{Lesson, Question};
@@ -20,7 +22,8 @@ fn is_harmless(address: &str) -> bool {
 }
 
 /// The treatment of answers in a handout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Answers {
     /// They are folded; shown in formats that cannot fold.
     #[default]
