@@ -64,9 +64,8 @@ pub fn run<A: Into<OsString>>(
 }
 
 fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome {
-    // The crates' own switches are global: both are always on, and `Env` decides.
+    // The crate's own switch is global: it is always on, and `Env` decides.
     colored::control::set_override(true);
-    crossterm::style::force_color_output(true);
     let definitions = definitions();
     let typed: Vec<OsString> = args.iter().map(|arg| from_os(arg).into_owned().into()).collect();
     let arguments::CorrectedArgs { args, said } = arguments::meant(typed, definitions);

@@ -213,7 +213,7 @@ pub(super) fn show(text: &str, style: &Style, env: &Env, streams: &mut Streams<'
 pub(super) fn paged_if_long(text: &[u8], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     if env.has_screen
         && env.has_keys
-        && terminal::rows().is_some_and(|rows| text.split(|&b| b == b'\n').count() > rows)
+        && terminal::size().is_some_and(|(_, rows)| text.split(|&b| b == b'\n').count() > rows.into())
     {
         return terminal::paged(&String::from_utf8_lossy(text), streams.out);
     }

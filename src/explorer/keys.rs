@@ -147,51 +147,6 @@ fn action_of(key: Key) -> Option<Action> {
     BINDINGS.iter().find(|binding| binding.keys.contains(&key)).map(|binding| binding.action.clone())
 }
 
-/// The name of a key in a script: `l`, `Enter`, `C-r`.
-pub(super) fn name(key: Key) -> String {
-    match key {
-        Char(' ') => "Space".to_string(),
-        Char(c) => c.to_string(),
-        Control(c) => format!("C-{c}"),
-        key => {
-            NAMES.iter().find(|(named, _)| *named == key).map_or_else(String::new, |(_, name)| (*name).into())
-        }
-    }
-}
-
-/// The key of a name in a script.
-pub(super) fn key_of(name: &str) -> Option<Key> {
-    let mut chars = name.chars();
-    match (chars.next(), chars.next(), chars.next(), chars.next()) {
-        (Some(c), None, ..) => return (!c.is_control() && c != ' ').then_some(Char(c)),
-        (Some('C'), Some('-'), Some(c), None) => return Some(Control(c.to_ascii_lowercase())),
-        _ => {}
-    }
-    if name == "Space" {
-        return Some(Char(' '));
-    }
-    NAMES.iter().find(|(_, of)| of.eq_ignore_ascii_case(name)).map(|(key, _)| *key)
-}
-
-const NAMES: [(Key, &str); 16] = [
-    (Enter, "Enter"),
-    (Escape, "Esc"),
-    (Tab, "Tab"),
-    (BackTab, "S-Tab"),
-    (Key::Backspace, "Backspace"),
-    (Key::Delete, "Delete"),
-    (Left, "Left"),
-    (Right, "Right"),
-    (Up, "Up"),
-    (Down, "Down"),
-    (Home, "Home"),
-    (End, "End"),
-    (PageUp, "PageUp"),
-    (PageDown, "PageDown"),
-    (F2, "F2"),
-    (Key::F5, "F5"),
-];
-
 // Keys from a file and into a file: one on each line, `wait 300` between them.
 
 /// The longest pause that is recorded, in milliseconds: somebody has left.
@@ -268,7 +223,7 @@ impl Script {
             ..SHORTEST_PAUSE => String::new(),
             pause => format!("wait {}\n", pause.min(LONGEST_PAUSE)),
         };
-        recording.keys.push(&format!("{wait}{}\n", name(key)));
+        recording.keys.push(&format!("{wait}{}\n", key.name()));
         recording.last = Some(now);
     }
 
@@ -317,7 +272,7 @@ fn parsed(text: &str) -> Result<Vec<Line>> {
             let milliseconds: u32 = pause.trim().parse().map_err(|_| wrong())?;
             lines.push(Line::Wait(Duration::from_millis(milliseconds.into())));
         } else {
-            lines.push(Line::Key(key_of(line.trim()).ok_or_else(wrong)?));
+            lines.push(Line::Key(Key::named(line.trim()).ok_or_else(wrong)?));
         }
     }
     Ok(lines)
@@ -341,10 +296,10 @@ mod tests {
     #[test]
     fn every_key_of_the_list_has_a_name_that_is_read_back() {
         for key in BINDINGS.iter().flat_map(|binding| binding.keys) {
-            assert_eq!(key_of(&name(*key)), Some(*key), "{key:?}");
+            assert_eq!(Key::named(&key.name()), Some(*key), "{key:?}");
         }
         assert_eq!(
-            [key_of("C-r"), key_of("enter"), key_of("wait"), key_of("")],
+            ["C-r", "enter", "wait", ""].map(Key::named),
             [Some(Control('r')), Some(Enter), None, None]
         );
     }

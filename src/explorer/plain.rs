@@ -10,12 +10,12 @@ use crate::explore::{Event, Mode, Purpose, State, begins_number, update};
 use crate::foreign::visible;
 use crate::graph::address_of;
 use crate::render::wrapped_text;
-use crate::terminal::{Asciicast, Key};
+use crate::terminal::{Asciicast, BEGIN, Display, Key};
 use crate::text::{clip, counted};
 
 use super::draw::{Board, draw, sentence_lines};
-use super::keys::{Action, BINDINGS, Line, Script, action_in, key_of};
-use super::session::{Display, Opened};
+use super::keys::{Action, BINDINGS, Line, Script, action_in};
+use super::session::Opened;
 
 /// The most cells that are listed as operands or dependents.
 const MOST_LISTED: usize = 4;
@@ -34,7 +34,7 @@ pub(crate) fn plain(
     while let Some(line) = script.next() {
         if let Line::Key(key) = line {
             script.record(key);
-            let name = super::keys::name(key);
+            let name = key.name();
             writeln!(out, "\n{} {name}", opened.prompt())?;
             if opened.press(key, out)? {
                 return Ok(EXIT_DONE);
@@ -121,13 +121,13 @@ fn entries(line: &str, mode: &Mode) -> Vec<Entry> {
     if line.contains(char::is_control) {
         return vec![Entry::Unknown(line.to_string())];
     }
-    if matches!(mode, Mode::Typing { .. }) && key_of(line).is_none_or(|key| matches!(key, Key::Char(_))) {
+    if matches!(mode, Mode::Typing { .. }) && Key::named(line).is_none_or(|key| matches!(key, Key::Char(_))) {
         return vec![Entry::Text(line.to_string())];
     }
     if line.starts_with('/') && line.len() > 1 || is_number(line) {
         return vec![Entry::Text(line.to_string())];
     }
-    let word = |word: &str| match key_of(word) {
+    let word = |word: &str| match Key::named(word) {
         Some(key) => Entry::Key(key),
         None if is_number(word) => Entry::Text(word.to_string()),
         None => Entry::Unknown(word.to_string()),
@@ -213,7 +213,7 @@ impl Opened {
 
     fn keys(&self, out: &mut dyn Write) -> Result<()> {
         for binding in BINDINGS {
-            let names: Vec<String> = binding.keys.iter().map(|key| super::keys::name(*key)).collect();
+            let names: Vec<String> = binding.keys.iter().map(|key| key.name()).collect();
             writeln!(out, "{}: {}", self.spelled(&names.join(" ")), self.spelled(binding.says))?;
         }
         self.say(
@@ -272,9 +272,6 @@ impl Opened {
 /// A screen has at most this many columns.
 const MOST_COLUMNS: u16 = 1000;
 
-/// What a terminal does before the first screen: another screen, no cursor.
-const BEGIN: &str = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l";
-
 /// The recording of the keys of a script, on a screen of this many rows.
 ///
 /// # Errors
@@ -282,14 +279,12 @@ const BEGIN: &str = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l";
 pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -> Result<String> {
     let Opened { mut state, narrator, .. } = opened;
     let columns = u16::try_from(narrator.screen.width).unwrap_or(u16::MAX).clamp(1, MOST_COLUMNS);
-    // The recording has its colours whatever this process prints to.
-    crossterm::style::force_color_output(true);
     let mut display = Display::new(Vec::new(), (columns, rows));
     let mut recording = Asciicast::new(columns.into(), rows.into(), title);
     recording.writes(BEGIN);
     // Of each screen only what differs from the one before.
     let mut film = |board: &Board<'_>, recording: &mut Asciicast| -> Result<()> {
-        display.show((columns, rows), |buffer| draw(board, buffer).1)?;
+        display.show((columns, rows), |cells| draw(board, cells).1)?;
         recording.writes(&String::from_utf8_lossy(&std::mem::take(&mut display.out)));
         Ok(())
     };

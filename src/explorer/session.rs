@@ -3,34 +3,18 @@
 use std::io;
 use std::io::{Stdout, Write};
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use attn_story::live::sentences;
-use crossterm::cursor::{Hide, MoveTo, Show};
-use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
-use crossterm::style::{
-    Attribute, Color as TerminalColor, Colors, Print, SetAttribute, SetBackgroundColor, SetColors,
-    SetForegroundColor, SetUnderlineColor,
-};
-use crossterm::terminal::{
-    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
-};
-use crossterm::{execute, queue, terminal};
-use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::{Position, Rect};
-use ratatui_core::style::{Color, Modifier};
 
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{EXIT_DONE, Result};
 use crate::explore::{Computation, Event, Message, Mode, Planned, Progress, State, plan};
 use crate::graph::Watch;
 use crate::memory;
 use crate::render::{base64, numpy};
-use crate::terminal::{
-    Guard, HUNG_UP, INTERRUPTED, Input, Key, Readiness, Signals, Terminal, inputs, unless_gone, wait,
-};
+use crate::terminal::{Cells, Display, INTERRUPTED, Input, Key, Session, Turn, size, unless_gone};
 
 use super::draw::{Board, Hit, Narrator, StepsOfStory, draw};
 use super::keys::{Action, Begun, Line, Script, action_in};
@@ -58,34 +42,35 @@ pub(crate) struct Opened {
 /// # Errors
 /// If the terminal cannot be used, or a recording not be written.
 pub(crate) fn explore(opened: Opened, mut script: Script) -> Result<u8> {
-    // The answer of the terminal to the query for its colours is not a key.
-    crate::terminal::settle();
     let outcome = unless_gone(on_screen(opened, &mut script));
     script.finish()?;
     outcome
 }
 
 fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
-    let signals = Signals::of_screen().map_err(unusable)?;
-    let guard = Guard::new(FullScreen).map_err(unusable)?;
-    let display = Display::new(io::stdout(), terminal::size().map_err(unusable)?);
+    let session = Session::full_screen("explore line by line instead: --plain")?;
     let Opened { state, narrator, writer } = opened;
-    let story = narrator.of(&state);
-    let worker = Worker { narrator, running: None, stopping: None };
-    let (hits, said, begun_by) = (Vec::new(), None, Begun::default());
-    let mut session = Session { state, worker, writer, begun_by, story, hits, said, display, guard, signals };
-    let outcome = session.run(script);
-    if reads_clicks() {
-        let _ = read_clicks(false);
-    }
-    outcome
+    let mut exploration = Exploration {
+        story: narrator.of(&state),
+        worker: Worker { narrator, running: None, stopping: None },
+        begun_by: Begun::default(),
+        hits: Vec::new(),
+        said: None,
+        display: Display::new(io::stdout(), window()),
+        state,
+        writer,
+        session,
+    };
+    exploration.run(script)
 }
 
-fn unusable(error: io::Error) -> Error {
-    Error::new(format!("the terminal cannot be used: {error}")).help("explore line by line instead: --plain")
+/// The columns and rows of the screen; of a terminal that does not say, the usual ones.
+fn window() -> (u16, u16) {
+    size().unwrap_or((80, 24))
 }
 
-struct Session {
+/// A state that is explored on a screen.
+struct Exploration {
     /// While a change is computed, the state before it.
     state: State,
     worker: Worker,
@@ -97,67 +82,53 @@ struct Session {
     /// What the last key says that is no event of the state.
     said: Option<String>,
     display: Display<Stdout>,
-    guard: Guard<FullScreen>,
-    signals: Signals,
+    session: Session,
 }
 
-impl Session {
+impl Exploration {
     fn run(&mut self, script: &mut Script) -> Result<u8> {
         self.draw()?;
         let mut due: Option<Instant> = None;
         loop {
-            if let Some(code) = self.signals.ending() {
-                return Ok(code);
-            }
-            if self.signals.stopped() {
-                self.guard.suspend().map_err(unusable)?;
-                self.redraw()?;
-            }
-            if self.signals.continued() {
-                self.guard.renew().map_err(unusable)?;
-                self.redraw()?;
-            }
             if let Some(computed) = self.worker.result() {
                 (self.state, self.story) = computed;
                 self.draw()?;
             }
             // The next key of a script, once its pause is over and the change of the last one is computed.
-            if script.is_playing() && !self.worker.is_running() && due.is_none_or(|due| due <= Instant::now())
-            {
-                due = None;
-                match script.next() {
-                    Some(Line::Wait(pause)) => due = Some(Instant::now() + pause),
+            if !self.worker.is_running() && due.is_none_or(|due| due <= Instant::now()) {
+                due = match script.next() {
+                    None => None,
+                    Some(Line::Wait(pause)) => Some(Instant::now() + pause),
                     Some(Line::Key(key)) => {
                         if let Some(code) = self.press(key, script)? {
                             return Ok(code);
                         }
-                        self.draw()?;
+                        // Between two keys of a script there is a look at signals and at typed keys.
+                        Some(Instant::now())
                     }
-                    None => {}
-                }
-                if due.is_none()
-                    && script.is_playing()
-                    && wait(Duration::ZERO).map_err(unusable)? == Readiness::Nothing
-                {
-                    continue;
-                }
+                };
             }
-            let longest = if self.worker.is_running() { LOOK_FOR_RESULT } else { LOOK_AROUND };
-            let pause = due.map_or(longest, |due| due.saturating_duration_since(Instant::now()));
-            match wait(pause.min(longest)).map_err(unusable)? {
-                Readiness::Gone => return Ok(HUNG_UP),
-                Readiness::Nothing if self.worker.is_running() && !self.worker.is_due() => {}
+            let pause = match due {
+                _ if self.worker.is_running() => LOOK_FOR_RESULT,
+                Some(due) => due.saturating_duration_since(Instant::now()).min(LOOK_AROUND),
+                None => LOOK_AROUND,
+            };
+            match self.session.next(pause)? {
+                Turn::End(code) => return Ok(code),
+                Turn::Stop => self.suspend()?,
+                Turn::DrawAgain => self.redraw()?,
+                Turn::GoOn if self.worker.is_running() && !self.worker.is_due() => {}
                 // The window may have another size: drawing asks for it.
-                Readiness::Nothing => self.draw()?,
-                Readiness::Ready => {
-                    for input in inputs().map_err(unusable)? {
+                Turn::GoOn => self.draw()?,
+                Turn::Take(inputs) => {
+                    for input in inputs {
                         match input {
                             Input::Key(key) => {
                                 if let Some(code) = self.press(key, script)? {
                                     return Ok(code);
                                 }
                             }
-                            Input::Click(x, y) => self.click(Position { x, y }, script),
+                            Input::Click(x, y) => self.click((x, y), script),
                         }
                     }
                     self.draw()?;
@@ -217,16 +188,12 @@ impl Session {
                 self.copy(text.filter(|text| text.len() <= MOST_COPIED), "matrix");
             }
             Some(Action::Mouse) => {
-                read_clicks(!reads_clicks()).map_err(unusable)?;
+                let reads = self.session.toggle_clicks()?;
                 let on = "Clicks are read. Shift (on a Mac: Option) selects text; M ends it.";
-                self.said =
-                    Some(if reads_clicks() { on } else { "The mouse is the terminal's." }.to_string());
+                self.said = Some(if reads { on } else { "The mouse is the terminal's." }.to_string());
             }
             Some(Action::Redraw) => self.redraw()?,
-            Some(Action::Suspend) => {
-                self.guard.suspend().map_err(unusable)?;
-                self.redraw()?;
-            }
+            Some(Action::Suspend) => self.suspend()?,
             Some(Action::Interrupt) => return Ok(Some(INTERRUPTED)),
             Some(Action::Quit) => return Ok(Some(EXIT_DONE)),
         }
@@ -270,7 +237,7 @@ impl Session {
         }
     }
 
-    fn click(&mut self, at: Position, script: &mut Script) {
+    fn click(&mut self, at: (u16, u16), script: &mut Script) {
         self.said = None;
         let computation = self.worker.stop();
         if let Some(computation) = &computation {
@@ -303,9 +270,15 @@ impl Session {
         });
     }
 
+    /// Stops until the shell calls back.
+    fn suspend(&mut self) -> Result<()> {
+        self.session.suspend()?;
+        self.redraw()
+    }
+
     /// Draws everything again, whatever stands on the screen.
     fn redraw(&mut self) -> Result<()> {
-        self.display.clear(terminal::size().map_err(unusable)?).map_err(unusable)?;
+        self.session.usable(self.display.clear(window()))?;
         self.draw()
     }
 
@@ -313,174 +286,13 @@ impl Session {
         let computing = self.worker.said();
         let said = computing.as_deref().or(self.said.as_deref());
         let board = Board::new(&self.state, &self.story, said);
-        let mut hits = Vec::new();
-        let draw = |buffer: &mut Buffer| {
-            let (found, cursor) = draw(&board, buffer);
-            hits = found;
+        let draw = |cells: &mut Cells| {
+            let (hits, cursor) = draw(&board, cells);
+            self.hits = hits;
             cursor
         };
-        self.display.show(terminal::size().map_err(unusable)?, draw).map_err(unusable)?;
-        self.hits = hits;
-        Ok(())
+        self.session.usable(self.display.show(window(), draw))
     }
-}
-
-// A screen of cells, of which only those are written that have changed.
-
-/// The most columns and rows that are drawn: each cell takes memory, and a terminal may say that it has 65,535 of both.
-const MOST_SIZE: (u16, u16) = (1000, 500);
-
-/// The screen of a terminal, or of a recording. Unlike that of ratatui it writes nothing when it is dropped: the terminal may be gone.
-pub(super) struct Display<W: Write> {
-    pub out: W,
-    /// What stands on the screen.
-    shown: Buffer,
-}
-
-impl<W: Write> Display<W> {
-    /// An empty screen of this size.
-    pub fn new(out: W, size: (u16, u16)) -> Display<W> {
-        Display { out, shown: Buffer::empty(area(size)) }
-    }
-
-    /// Shows what is drawn on a screen of this size; the cursor stands where the drawing says, or is hidden.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn show(
-        &mut self,
-        size: (u16, u16),
-        draw: impl FnOnce(&mut Buffer) -> Option<Position>,
-    ) -> io::Result<()> {
-        let mut next = Buffer::empty(area(size));
-        if next.area != self.shown.area {
-            self.clear(size)?;
-        }
-        let cursor = draw(&mut next);
-        self.write_cells(&next)?;
-        match cursor {
-            None => queue!(self.out, Hide)?,
-            Some(Position { x, y }) => queue!(self.out, Show, MoveTo(x, y))?,
-        }
-        self.shown = next;
-        self.out.flush()
-    }
-
-    /// Writes the cells that are otherwise on the next screen.
-    fn write_cells(&mut self, next: &Buffer) -> io::Result<()> {
-        let (mut colours, mut modifier) = ([Color::Reset; 2], Modifier::empty());
-        let mut follows = None;
-        for (x, y, cell) in self.shown.diff(next) {
-            if follows != Some((x, y)) {
-                queue!(self.out, MoveTo(x, y))?;
-            }
-            follows = Some((x + 1, y));
-            if cell.modifier != modifier {
-                self.write_modifier(modifier, cell.modifier)?;
-                modifier = cell.modifier;
-            }
-            if [cell.fg, cell.bg] != colours {
-                colours = [cell.fg, cell.bg];
-                queue!(self.out, SetColors(Colors::new(of_terminal(cell.fg), of_terminal(cell.bg))))?;
-            }
-            queue!(self.out, Print(cell.symbol()))?;
-        }
-        let reset = TerminalColor::Reset;
-        queue!(
-            self.out,
-            SetForegroundColor(reset),
-            SetBackgroundColor(reset),
-            SetUnderlineColor(reset),
-            SetAttribute(Attribute::Reset)
-        )
-    }
-
-    /// Writes what leads from the modifiers of a cell to those of the next one. Bold and dim end together.
-    fn write_modifier(&mut self, from: Modifier, to: Modifier) -> io::Result<()> {
-        let (removed, added) = (from - to, to - from);
-        let intensity = Modifier::BOLD | Modifier::DIM;
-        let starts_again = removed.intersects(intensity);
-        let ends = [
-            (removed.contains(Modifier::REVERSED), Attribute::NoReverse),
-            (starts_again, Attribute::NormalIntensity),
-            (starts_again && to.contains(Modifier::DIM), Attribute::Dim),
-            (starts_again && to.contains(Modifier::BOLD), Attribute::Bold),
-            (removed.contains(Modifier::ITALIC), Attribute::NoItalic),
-            (removed.contains(Modifier::UNDERLINED), Attribute::NoUnderline),
-        ];
-        let begins = [
-            (added.contains(Modifier::REVERSED), Attribute::Reverse),
-            (added.contains(Modifier::BOLD) && !starts_again, Attribute::Bold),
-            (added.contains(Modifier::ITALIC), Attribute::Italic),
-            (added.contains(Modifier::UNDERLINED), Attribute::Underlined),
-            (added.contains(Modifier::DIM) && !starts_again, Attribute::Dim),
-        ];
-        for (_, attribute) in ends.into_iter().chain(begins).filter(|(is_written, _)| *is_written) {
-            queue!(self.out, SetAttribute(attribute))?;
-        }
-        Ok(())
-    }
-
-    /// Clears the screen, whatever stands there.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn clear(&mut self, size: (u16, u16)) -> io::Result<()> {
-        self.shown = Buffer::empty(area(size));
-        execute!(self.out, Clear(ClearType::All))
-    }
-}
-
-/// The colour for the terminal: only its own and those with a number are drawn.
-fn of_terminal(colour: Color) -> TerminalColor {
-    match colour {
-        Color::Indexed(number) => TerminalColor::AnsiValue(number),
-        _ => TerminalColor::Reset,
-    }
-}
-
-/// The part of a screen that is drawn.
-fn area((columns, rows): (u16, u16)) -> Rect {
-    Rect { x: 0, y: 0, width: columns.min(MOST_SIZE.0), height: rows.min(MOST_SIZE.1) }
-}
-
-// The terminal as a full screen, which is left on every way out.
-
-/// Whether clicks are read: a panic has to leave the mouse to the terminal as well.
-static READS_CLICKS: AtomicBool = AtomicBool::new(false);
-
-/// The alternate screen in raw mode.
-pub(super) struct FullScreen;
-
-impl Terminal for FullScreen {
-    fn enter(&self) -> io::Result<()> {
-        enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
-        if reads_clicks() { execute!(io::stdout(), EnableMouseCapture) } else { Ok(()) }
-    }
-
-    fn leave(&self) -> io::Result<()> {
-        let mut out = io::stdout();
-        let clicks = if reads_clicks() { execute!(out, DisableMouseCapture) } else { Ok(()) };
-        let left = execute!(out, LeaveAlternateScreen, Show).and_then(|()| out.flush());
-        // Whatever cannot be written, the terminal gets its lines back.
-        disable_raw_mode().and(clicks).and(left)
-    }
-}
-
-/// Reads clicks, or leaves the mouse to the terminal.
-pub(super) fn read_clicks(reads: bool) -> io::Result<()> {
-    READS_CLICKS.store(reads, Ordering::Relaxed);
-    if reads {
-        execute!(io::stdout(), EnableMouseCapture)
-    } else {
-        execute!(io::stdout(), DisableMouseCapture)
-    }
-}
-
-/// Whether clicks are read.
-pub(super) fn reads_clicks() -> bool {
-    READS_CLICKS.load(Ordering::Relaxed)
 }
 
 // A change that is computed on another thread, while the screen stays alive.
@@ -607,26 +419,5 @@ impl Worker {
             None => format!("step {} of {all}", (done + 1).min(all)),
         };
         Some(format!("{sign} Recomputing: {place}. Any key stops it."))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_huge_screen_is_drawn_in_part_and_what_has_not_changed_is_not_written_again() {
-        let mut out = Vec::new();
-        let mut display = Display::new(&mut out, (u16::MAX, u16::MAX));
-        assert_eq!((display.shown.area.width, display.shown.area.height), MOST_SIZE);
-        for _ in 0..2 {
-            let draw = |buffer: &mut Buffer| {
-                buffer[(3, 4)].set_symbol("x");
-                None
-            };
-            display.show((u16::MAX, u16::MAX), draw).unwrap();
-        }
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.matches('x').count() == 1 && text.len() < 100, "{text:?}");
     }
 }

@@ -3,15 +3,12 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ratatui_core::buffer::{Buffer, Cell};
-use ratatui_core::layout::Rect;
-use ratatui_core::style::{Color, Modifier, Style};
-
 use crate::explore::{Event, Knob, Mode, Source, State, Way, update};
 use crate::graph::recipes::{AttendInputs, Recipe};
 use crate::graph::{Graph, Op, Origin};
 use crate::matrix::{Matrix, Shape};
 use crate::render::{Charset, Screen, Theme};
+use crate::terminal::{Cell, Cells, Style};
 
 use super::draw::{Board, Narrator, cut, draw};
 use super::keys::BINDINGS;
@@ -27,11 +24,11 @@ fn found(state: State, text: &str) -> State {
     [Event::Search].into_iter().chain(typed).chain([Event::Accept]).fold(state, update)
 }
 
-fn drawn(state: &State, width: u16, height: u16, (colour, charset): (bool, Charset)) -> Buffer {
+fn drawn(state: &State, width: u16, height: u16, (colour, charset): (bool, Charset)) -> Cells {
     let theme = Theme::Dark;
     let screen = Screen { width: width.into(), colour, theme, charset };
     let story = Narrator { told: Arc::default(), screen }.of(state);
-    let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width, height });
+    let mut buffer = Cells::blank((width, height));
     draw(&Board::new(state, &story, None), &mut buffer);
     buffer
 }
@@ -39,38 +36,35 @@ fn drawn(state: &State, width: u16, height: u16, (colour, charset): (bool, Chars
 const PLAIN: (bool, Charset) = (false, Charset::Utf8);
 
 /// The text of a screen, and below it the styles of its cells, run by run.
-fn described(buffer: &Buffer) -> String {
-    let Rect { width, height, .. } = buffer.area;
+fn described(buffer: &Cells) -> String {
     let mut text = String::new();
-    for y in 0..height {
-        let line: String = (0..width).map(|x| buffer[(x, y)].symbol()).collect();
-        let _ = writeln!(text, "|{}", line.trim_end());
+    for row in buffer.all.chunks(buffer.width.into()) {
+        let _ = writeln!(text, "|{}", symbols(row).trim_end());
     }
-    for y in 0..height {
-        let mut x = 0;
-        while x < width {
-            let style = buffer[(x, y)].style();
-            let end = (x..width).find(|&next| buffer[(next, y)].style() != style).unwrap_or(width);
-            let plain = Style::reset();
-            let is_plain = style.add_modifier.is_empty() && style.fg == plain.fg && style.bg == plain.bg;
-            if !is_plain {
-                let run: String = (x..end).map(|x| buffer[(x, y)].symbol()).collect();
-                let _ = writeln!(
-                    text,
-                    "{y}: {:?} {:?} {:?} {:?}",
-                    run.trim(),
-                    style.add_modifier,
-                    style.fg,
-                    style.bg
-                );
-            }
-            x = end;
+    for (y, row) in buffer.all.chunks(buffer.width.into()).enumerate() {
+        for run in row.chunk_by(|a, b| a.style == b.style).filter(|run| run[0].style != Style::PLAIN) {
+            let _ = writeln!(text, "{y}: {:?} {}", symbols(run).trim(), told(run[0].style));
         }
     }
     text
 }
 
-fn text(buffer: &Buffer) -> String {
+fn symbols(cells: &[Cell]) -> String {
+    cells.iter().map(Cell::symbol).collect()
+}
+
+/// A style in the words of the screens that are kept.
+fn told(style: Style) -> String {
+    let colour = |number: Option<u8>| {
+        number.map_or("Some(Reset)".to_string(), |number| format!("Some(Indexed({number}))"))
+    };
+    let marks = [(style.bold, "BOLD"), (style.underlined, "UNDERLINED"), (style.reversed, "REVERSED")];
+    let marks: Vec<&str> = marks.into_iter().filter(|(is_on, _)| *is_on).map(|(_, name)| name).collect();
+    let marks = if marks.is_empty() { "NONE".to_string() } else { marks.join(" | ") };
+    format!("{marks} {} {}", colour(style.ink), colour(style.ground))
+}
+
+fn text(buffer: &Cells) -> String {
     described(buffer).lines().filter_map(|line| line.strip_prefix('|')).collect::<Vec<_>>().join("\n")
 }
 
@@ -184,11 +178,11 @@ fn in_ascii_every_character_is_ascii() {
     let mut state = found(start(), "A[cave,bat]");
     for _ in 0..12 {
         let buffer = drawn(&state, 80, 24, (false, Charset::Ascii));
-        assert!(buffer.content().iter().all(|cell| cell.symbol().is_ascii()), "{}", text(&buffer));
+        assert!(buffer.all.iter().all(|cell| cell.symbol().is_ascii()), "{}", text(&buffer));
         state = update(state, Event::Node(-1));
     }
     let help = drawn(&update(state, Event::Help), 120, 40, (false, Charset::Ascii));
-    assert!(help.content().iter().all(|cell| cell.symbol().is_ascii()), "{}", text(&help));
+    assert!(help.all.iter().all(|cell| cell.symbol().is_ascii()), "{}", text(&help));
 }
 
 #[test]
@@ -262,12 +256,9 @@ fn the_cursor_on_a_shade_is_reversed_and_has_no_shade() {
     let buffer = drawn(&found(start(), "A[cave,cave]"), 80, 24, (true, Charset::Utf8));
     // In the map a step has the same sign, but no number behind it.
     let is_cursor = |cells: &&[Cell]| cells[0].symbol() == ">" && cells[2].symbol() == ".";
-    let cells = buffer.content().windows(8).find(is_cursor).unwrap();
-    assert!(
-        cells.iter().all(|cell| cell.modifier.contains(Modifier::REVERSED | Modifier::BOLD)),
-        "{cells:?}"
-    );
-    assert!(cells.iter().all(|cell| (cell.fg, cell.bg) == (Color::Reset, Color::Reset)), "{cells:?}");
+    let cells = buffer.all.windows(8).find(is_cursor).unwrap();
+    assert!(cells.iter().all(|cell| cell.style.reversed && cell.style.bold), "{cells:?}");
+    assert!(cells.iter().all(|cell| (cell.style.ink, cell.style.ground) == (None, None)), "{cells:?}");
 }
 
 #[test]

@@ -11,7 +11,9 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
 };
 
-use super::signals::{DeferredSignals, Readiness, wait};
+use super::keys::Readiness;
+use super::signals::DeferredSignals;
+use super::unix::wait;
 
 /// Asks for the background colour (OSC 11), and then for the terminal's identity (DA1): every terminal answers the second,
 /// so that its answer shows that none to the first will come any more.

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::keys::{Input, Key};
-use super::signals::{Readiness, wait};
+use super::keys::{Input, Key, Readiness};
+use super::unix::wait;
 
 /// A terminal sends what belongs together at once. What has not come by then is dropped, so that nothing waits for it.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -15,7 +15,7 @@ const ESCAPE: u8 = 0x1b;
 ///
 /// # Errors
 /// If the terminal cannot be read.
-pub(crate) fn inputs() -> io::Result<Vec<Input>> {
+pub(super) fn inputs() -> io::Result<Vec<Input>> {
     let end = Instant::now() + PATIENCE;
     let (mut all, mut bytes) = (Vec::new(), Vec::new());
     loop {

@@ -52,6 +52,67 @@ pub enum Input {
     Click(u16, u16),
 }
 
+impl Input {
+    /// The key, for a program that has no use for a pointer.
+    pub(crate) fn key(self) -> Option<Key> {
+        if let Input::Key(key) = self { Some(key) } else { None }
+    }
+}
+
+/// The result of waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    /// A key may have come.
+    Ready,
+    /// The time is up, or a signal has come.
+    Nothing,
+    /// The terminal is gone.
+    Gone,
+}
+
+/// The names of keys that are no characters, as scripts and lists have them.
+const NAMES: [(Key, &str); 16] = [
+    (Key::Enter, "Enter"),
+    (Key::Escape, "Esc"),
+    (Key::Tab, "Tab"),
+    (Key::BackTab, "S-Tab"),
+    (Key::Backspace, "Backspace"),
+    (Key::Delete, "Delete"),
+    (Key::Left, "Left"),
+    (Key::Right, "Right"),
+    (Key::Up, "Up"),
+    (Key::Down, "Down"),
+    (Key::Home, "Home"),
+    (Key::End, "End"),
+    (Key::PageUp, "PageUp"),
+    (Key::PageDown, "PageDown"),
+    (Key::F2, "F2"),
+    (Key::F5, "F5"),
+];
+
+impl Key {
+    /// Its name in a script: `l`, `Enter`, `C-r`.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Key::Char(' ') => "Space".to_string(),
+            Key::Char(c) => c.to_string(),
+            Key::Control(c) => format!("C-{c}"),
+            key => NAMES.iter().find(|(named, _)| *named == key).map_or("", |(_, name)| name).to_string(),
+        }
+    }
+
+    /// The key of a name in a script.
+    pub(crate) fn named(name: &str) -> Option<Key> {
+        let chars: Vec<char> = name.chars().take(4).collect();
+        match chars[..] {
+            [c] => (!c.is_control() && c != ' ').then_some(Key::Char(c)),
+            ['C', '-', c] => Some(Key::Control(c.to_ascii_lowercase())),
+            _ if name == "Space" => Some(Key::Char(' ')),
+            _ => NAMES.iter().find(|(_, of)| of.eq_ignore_ascii_case(name)).map(|(key, _)| *key),
+        }
+    }
+}
+
 /// No line is longer than this, in characters.
 const LONGEST: usize = 2000;
 

@@ -3,28 +3,21 @@
 use std::io::Write;
 use std::time::Duration;
 
-use terminal_size::terminal_size_of;
+use crate::error::{EXIT_DONE, Result};
 
-use crate::error::{EXIT_DONE, Error, Result};
-
-use super::guard::{ERASE, Guard, OwnTerminal, pressed};
-use super::keys::Key;
-use super::signals::{HUNG_UP, INTERRUPTED, Readiness, Signals, unless_gone, wait};
+use super::keys::{Input, Key};
+use super::session::{ERASE, Session, Turn, size, unless_gone};
+use super::signals::INTERRUPTED;
 
 /// The time of one wait for a key, after which signals are checked.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// The action of a key in the pager.
-enum Turn {
+enum Step {
     /// This many more lines.
     More(usize),
     Leave(u8),
     Stop,
-}
-
-/// The number of rows of the terminal of standard output, if known.
-pub(crate) fn rows() -> Option<usize> {
-    terminal_size_of(std::io::stdout()).map(|(_, rows)| usize::from(rows.0)).filter(|&rows| rows > 0)
 }
 
 /// Writes a text one screen at a time: space shows the next screen, Enter the next line, `q` ends. Returns the exit code.
@@ -36,15 +29,9 @@ pub(crate) fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
 }
 
 fn turned(text: &str, out: &mut dyn Write) -> Result<u8> {
-    let unreadable = |error: std::io::Error| {
-        Error::new(format!("the terminal cannot be used: {error}"))
-            .help("pipe the output into another pager, such as less")
-    };
     let lines: Vec<&str> = text.lines().collect();
-    let signals = Signals::of_screen().map_err(unreadable)?;
-    let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
-    let mut at = 0;
-    let mut more = page();
+    let session = Session::inline(true, "pipe the output into another pager, such as less")?;
+    let (mut at, mut more) = (0, page());
     loop {
         let next = lines.len().min(at + more);
         for line in &lines[at..next] {
@@ -58,35 +45,27 @@ fn turned(text: &str, out: &mut dyn Write) -> Result<u8> {
         let percent = 100 * at / lines.len();
         write!(out, "-- {percent}%   space: go on   Enter: one line   q: end --")?;
         out.flush()?;
-        let turn = loop {
-            if let Some(code) = signals.ending() {
-                break Turn::Leave(code);
-            }
-            if signals.stopped() {
-                break Turn::Stop;
-            }
-            match wait(LOOK).map_err(unreadable)? {
-                Readiness::Gone => break Turn::Leave(HUNG_UP),
-                Readiness::Nothing => {}
-                Readiness::Ready => {
-                    let keys = pressed().map_err(unreadable)?;
-                    if let Some(turn) = keys.first().and_then(|key| turn(key, lines.len())) {
-                        break turn;
-                    }
+        let step = loop {
+            let step = match session.next(LOOK)? {
+                Turn::GoOn => None,
+                Turn::DrawAgain => Some(Step::More(0)),
+                Turn::Stop => Some(Step::Stop),
+                Turn::End(code) => Some(Step::Leave(code)),
+                Turn::Take(inputs) => {
+                    inputs.into_iter().find_map(Input::key).and_then(|key| step(key, lines.len()))
                 }
+            };
+            if let Some(step) = step {
+                break step;
             }
         };
         write!(out, "{ERASE}")?;
-        more = match turn {
-            Turn::More(lines) => lines,
-            Turn::Leave(code) => {
-                out.flush()?;
-                return Ok(code);
-            }
-            Turn::Stop => {
-                out.flush()?;
-                guard.suspend().map_err(unreadable)?;
-                signals.continued();
+        out.flush()?;
+        more = match step {
+            Step::More(lines) => lines,
+            Step::Leave(code) => return Ok(code),
+            Step::Stop => {
+                session.suspend()?;
                 0
             }
         };
@@ -95,17 +74,17 @@ fn turned(text: &str, out: &mut dyn Write) -> Result<u8> {
 
 /// The lines of a screen, of which the last is the pager's own.
 fn page() -> usize {
-    rows().map_or(23, |rows| rows.saturating_sub(1)).max(1)
+    size().map_or(23, |(_, rows)| usize::from(rows).saturating_sub(1)).max(1)
 }
 
-fn turn(key: &Key, rest: usize) -> Option<Turn> {
+fn step(key: Key, rest: usize) -> Option<Step> {
     Some(match key {
-        Key::Char(' ' | 'f' | 'n') | Key::PageDown | Key::Right => Turn::More(page()),
-        Key::Enter | Key::Down | Key::Char('j') => Turn::More(1),
-        Key::Char('G') | Key::End => Turn::More(rest),
-        Key::Char('q' | 'Q') | Key::Escape => Turn::Leave(EXIT_DONE),
-        Key::Control('c') => Turn::Leave(INTERRUPTED),
-        Key::Control('z') => Turn::Stop,
+        Key::Char(' ' | 'f' | 'n') | Key::PageDown | Key::Right => Step::More(page()),
+        Key::Enter | Key::Down | Key::Char('j') => Step::More(1),
+        Key::Char('G') | Key::End => Step::More(rest),
+        Key::Char('q' | 'Q') | Key::Escape => Step::Leave(EXIT_DONE),
+        Key::Control('c') => Step::Leave(INTERRUPTED),
+        Key::Control('z') => Step::Stop,
         _ => return None,
     })
 }

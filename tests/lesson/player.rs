@@ -659,3 +659,29 @@ fn long_tables_are_paged_on_a_screen_and_whole_for_programs() {
         assert_eq!(terminal.ended(), 0, "{args:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pager_that_was_stopped_from_outside_reads_keys_one_by_one_again() {
+    let state = state();
+    let mut shell = shell(state.path());
+    shell.press(&format!("{} errata\r", env!("CARGO_BIN_EXE_attn")));
+    let first = shell.wait_for("space: go on");
+    let id = shell.process();
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("its children");
+    let pager = children.trim().parse().ok().and_then(rustix::process::Pid::from_raw).expect("one child");
+    rustix::process::kill_process(pager, Signal::STOP).expect("the signal is sent");
+    shell.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
+    // The terminal is still raw: Enter ends no line.
+    shell.shows("stty sane; echo sa''ne\n", "sane");
+    shell.shows("fg\r", "space: go on");
+    // Without Enter.
+    shell.press(" ");
+    let percent =
+        |screen: &str| screen.lines().rev().find(|line| line.starts_with("-- ")).map(str::to_string);
+    shell.wait_until("the next screen", |screen| {
+        percent(screen).is_some_and(|now| Some(now) != percent(&first))
+    });
+    shell.press("q");
+    shell.wait_until("the shell again", |screen| screen.trim_end().ends_with("shell>"));
+}

@@ -7,14 +7,12 @@ use std::ops::Range;
 use attn_story::render::heat::{Shade, ShadeColours, shades};
 use attn_story::render::view::{Cell, View};
 use attn_story::render::{digits, number_alone};
-use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::Rect;
-use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::foreign::visible;
 use crate::graph::{CellId, Graph, NodeId};
 use crate::matrix::{Labels, Matrix};
 use crate::story::Digits;
+use crate::terminal::{Cells, Rect, Style};
 use crate::text::{CUT, ScreenWidth};
 
 use super::{BOLD, Board, Hit, Mark, PLAIN};
@@ -183,7 +181,7 @@ impl Shown<'_> {
     }
 
     /// Draws the matrix, at most this many columns of it; returns where its cells are.
-    pub fn draw(&self, buffer: &mut Buffer, area: Rect, most: usize) -> Vec<Hit> {
+    pub fn draw(&self, cells: &mut Cells, area: Rect, most: usize) -> Vec<Hit> {
         let board = self.board;
         let widths = self.widths(area.height.into());
         let (height, width) = self.size();
@@ -195,16 +193,16 @@ impl Shown<'_> {
         let style_of = |is_focus: bool| if is_current && is_focus { BOLD } else { board.quiet() };
         let head = head(area.height.into(), height) as u16;
         let title = if is_current { BOLD } else { PLAIN };
-        board.put(buffer, (area.x, area.y), area.width, &self.title, title);
+        board.put(cells, (area.x, area.y), area.width, &self.title, title);
         if usize::from(head) > HEAD {
             let rule = board.rule(widths.start(cols.len()).min(area.width.into()));
-            board.put(buffer, (area.x, area.y + 2), area.width, &rule, board.quiet());
+            board.put(cells, (area.x, area.y + 2), area.width, &rule, board.quiet());
         }
         for (j, col) in cols.clone().enumerate() {
             let label = board.cut(&window.cols[j], widths.number);
             let label = format!("{}{label}", " ".repeat(widths.number.saturating_sub(label.width()) + 1));
             let at = (area.x + widths.start(j) as u16, area.y + 1);
-            board.put(buffer, at, (widths.number + MARKS) as u16, &label, style_of(col == focus.1));
+            board.put(cells, at, (widths.number + MARKS) as u16, &label, style_of(col == focus.1));
         }
         let spare = usize::from(area.height.saturating_sub(head)).saturating_sub(rows.len());
         let before = self.before(rows.clone(), cols.clone(), spare);
@@ -217,16 +215,16 @@ impl Shown<'_> {
             }
             next += 1;
             if let Some(old) = before.get(&row) {
-                self.draw_before(buffer, old, &widths, Rect { y: next, ..area });
+                self.draw_before(cells, old, &widths, Rect { y: next, ..area });
                 next += 1;
             }
             let label = board.cut(&window.rows[i], widths.label - 1);
-            board.put(buffer, (area.x, y), area.width, &label, style_of(row == focus.0));
+            board.put(cells, (area.x, y), area.width, &label, style_of(row == focus.0));
             for (j, shown) in window.cells[i].iter().enumerate() {
                 let Some(cell) = shown.of else { continue };
                 let x = area.x + widths.start(j) as u16;
                 let area = Rect { x, y, width: (widths.number + MARKS) as u16, height: 1 };
-                self.draw_number(buffer, shown, cell, area);
+                self.draw_number(cells, shown, cell, area);
                 hits.push((area, cell));
             }
             let more = match i {
@@ -235,15 +233,15 @@ impl Shown<'_> {
                 _ => continue,
             };
             if area.width > 0 {
-                board.put(buffer, (area.x + area.width - 1, y), 1, more, board.quiet());
+                board.put(cells, (area.x + area.width - 1, y), 1, more, board.quiet());
             }
         }
-        self.draw_range(buffer, area, cols);
+        self.draw_range(cells, area, cols);
         hits
     }
 
     /// Draws a number with its marks.
-    fn draw_number(&self, buffer: &mut Buffer, shown: &Cell, cell: CellId, area: Rect) {
+    fn draw_number(&self, cells: &mut Cells, shown: &Cell, cell: CellId, area: Rect) {
         let board = self.board;
         let Board { state, marks, .. } = board;
         let is_hidden = marks.hidden == Some(cell) && !self.is_beside;
@@ -267,24 +265,21 @@ impl Shown<'_> {
         let shade = match shown.shade.look(board.screen().theme).filter(|_| board.screen().colour) {
             // On a shade a reversed number would be the one that is seen least.
             _ if mark == Mark::Cursor => PLAIN,
-            Some(ShadeColours { ink, ground, .. }) => {
-                Style::new().fg(Color::Indexed(ink)).bg(Color::Indexed(ground))
-            }
+            Some(ShadeColours { ink, ground, .. }) => Style { ink: Some(ink), ground: Some(ground), ..PLAIN },
             None if is_masked => board.quiet(),
             None => PLAIN,
         };
         let mark = style_of(board, mark);
         // On a shade only its own ink can be read: there the brackets and the weight of the letters are the mark.
-        let mut style =
-            if shade.bg.is_some() { shade.add_modifier(mark.add_modifier) } else { shade.patch(mark) };
-        if is_chosen {
-            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-        }
-        if has_moved {
-            style = style.add_modifier(Modifier::BOLD);
-        }
+        let ground = shade.ground.is_some();
+        let style = Style {
+            ink: if ground { shade.ink } else { mark.ink.or(shade.ink) },
+            bold: mark.bold || is_chosen || has_moved,
+            underlined: mark.underlined || is_chosen,
+            ..shade.with(mark)
+        };
         let text = format!("{before}{}{text}{behind}", hatch.repeat(pad));
-        board.put(buffer, (area.x, area.y), area.width, &text, style);
+        board.put(cells, (area.x, area.y), area.width, &text, style);
     }
 
     /// The old numbers of these rows, each with its column, in at most as many rows as `spare` has lines: those around the cursor
@@ -312,21 +307,21 @@ impl Shown<'_> {
     }
 
     /// Draws the line of old numbers below a row.
-    fn draw_before(&self, buffer: &mut Buffer, old: &[(usize, String)], widths: &Widths, area: Rect) {
+    fn draw_before(&self, cells: &mut Cells, old: &[(usize, String)], widths: &Widths, area: Rect) {
         let board = self.board;
-        board.put(buffer, (area.x, area.y), area.width, WAS, board.quiet());
+        board.put(cells, (area.x, area.y), area.width, WAS, board.quiet());
         for (column, text) in old {
             // A number without some of its digits would be another one.
             let cut = board.spelled(&CUT.to_string());
             let text = if text.width() > widths.number + 1 { &cut } else { text };
             let end = widths.start(*column) + widths.number + 1;
             let at = (area.x + (end - text.width()) as u16, area.y);
-            board.put(buffer, at, text.width() as u16, text, board.quiet());
+            board.put(cells, at, text.width() as u16, text, board.quiet());
         }
     }
 
     /// Draws the range of columns that are shown behind the name, where they are not all.
-    fn draw_range(&self, buffer: &mut Buffer, area: Rect, cols: Range<usize>) {
+    fn draw_range(&self, cells: &mut Cells, area: Rect, cols: Range<usize>) {
         let board = self.board;
         let width = self.size().1;
         if cols == (0..width) {
@@ -338,7 +333,7 @@ impl Shown<'_> {
         let x = (area.x + self.title.width() as u16 + 2).min(area.x + area.width);
         let room = (area.x + area.width).saturating_sub(x);
         if usize::from(room) >= said.width() {
-            board.put(buffer, (x, area.y), room, &said, board.quiet());
+            board.put(cells, (x, area.y), room, &said, board.quiet());
         }
     }
 }
@@ -358,10 +353,10 @@ fn around(place: usize, count: usize, room: usize) -> Range<usize> {
 /// The style of a mark: without colour it can be told by brackets, reversal and underlining.
 fn style_of(board: &Board<'_>, mark: Mark) -> Style {
     match mark {
-        Mark::Cursor => BOLD.add_modifier(Modifier::REVERSED),
-        Mark::First => board.coloured(81, 25).add_modifier(Modifier::BOLD),
-        Mark::Second => board.coloured(221, 94).add_modifier(Modifier::BOLD),
-        Mark::Fed => PLAIN.add_modifier(Modifier::UNDERLINED),
+        Mark::Cursor => Style { reversed: true, ..BOLD },
+        Mark::First => board.coloured(81, 25).with(BOLD),
+        Mark::Second => board.coloured(221, 94).with(BOLD),
+        Mark::Fed => Style { underlined: true, ..PLAIN },
         Mark::None => PLAIN,
     }
 }

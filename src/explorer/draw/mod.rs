@@ -8,9 +8,6 @@ use std::sync::Arc;
 
 use attn_story::live::sentences;
 use attn_story::render::number_alone;
-use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::{Position, Rect};
-use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::explain::SHOWN;
 use crate::explore::{Mode, Purpose, Source, State};
@@ -19,7 +16,7 @@ use crate::render::{
     CellLines, Charset, Derivation, Format, Screen, Style as TextStyle, Theme, cell_lines_to, wrapped_text,
 };
 use crate::story::{self, Digits, Story};
-use crate::terminal::Key;
+use crate::terminal::{Cells, Key, Rect, Style};
 use crate::text::{CUT, ScreenWidth};
 
 use super::keys::{BINDINGS, Binding};
@@ -39,8 +36,8 @@ pub(super) struct Board<'a> {
     marks: Marks,
 }
 
-const PLAIN: Style = Style::new();
-const BOLD: Style = PLAIN.add_modifier(Modifier::BOLD);
+const PLAIN: Style = Style::PLAIN;
+const BOLD: Style = Style { bold: true, ..PLAIN };
 
 impl<'a> Board<'a> {
     /// A state with its sentences.
@@ -57,8 +54,8 @@ impl<'a> Board<'a> {
     fn coloured(&self, on_dark: u8, on_light: u8) -> Style {
         match (self.screen().colour, self.screen().theme) {
             (false, _) => PLAIN,
-            (true, Theme::Light) => PLAIN.fg(Color::Indexed(on_light)),
-            (true, _) => PLAIN.fg(Color::Indexed(on_dark)),
+            (true, Theme::Light) => Style::of(on_light),
+            (true, _) => Style::of(on_dark),
         }
     }
 
@@ -82,11 +79,9 @@ impl<'a> Board<'a> {
     }
 
     /// Writes a text, cut where the room ends.
-    fn put(&self, buffer: &mut Buffer, (x, y): (u16, u16), room: u16, text: &str, style: Style) {
-        if y < buffer.area.height && x < buffer.area.width {
-            let room = usize::from(room.min(buffer.area.width - x));
-            buffer.set_stringn(x, y, self.cut(&self.spelled(text), room), room, style);
-        }
+    fn put(&self, cells: &mut Cells, (x, y): (u16, u16), room: u16, text: &str, style: Style) {
+        let room = room.min(cells.width.saturating_sub(x));
+        cells.put((x, y), &self.cut(&self.spelled(text), room.into()), room, style);
     }
 }
 
@@ -107,50 +102,49 @@ pub(super) fn cut(text: &str, room: usize, charset: Charset) -> String {
 pub(super) type Hit = (Rect, CellId);
 
 /// Draws the whole screen; returns where the cells of matrices are, and where the cursor of a text stands.
-pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<Position>) {
-    let area = buffer.area;
-    if area.width < LEAST.0 || area.height < LEAST.1 {
-        let (width, height) = LEAST;
-        let text = format!("Make the window larger: {width}x{height} are needed.");
-        for (y, line) in wrapped_text(&text, area.width.into()).iter().enumerate() {
-            board.put(buffer, (0, y as u16), area.width, line, PLAIN);
+pub(super) fn draw(board: &Board<'_>, cells: &mut Cells) -> (Vec<Hit>, Option<(u16, u16)>) {
+    let (width, whole) = (cells.width, cells.height);
+    if width < LEAST.0 || whole < LEAST.1 {
+        let text = format!("Make the window larger: {}x{} are needed.", LEAST.0, LEAST.1);
+        for (y, line) in wrapped_text(&text, width.into()).iter().enumerate() {
+            board.put(cells, (0, y as u16), width, line, PLAIN);
         }
         return (Vec::new(), None);
     }
     if let Mode::Help { page } = *board.state.mode() {
-        draw_help(board, buffer, page);
+        draw_help(board, cells, page);
         return (Vec::new(), None);
     }
-    let sentence_height = match area.height {
+    let sentence_height = match whole {
         ..20 => 4,
         20..30 => 6,
         _ => 8,
     };
-    let bottom = area.height - sentence_height - 3;
-    head(board, buffer);
-    let map = if area.width >= WIDTH_WITH_MAP { map_width(board, area.width) } else { 0 };
+    let bottom = whole - sentence_height - 3;
+    head(board, cells);
+    let map = if width >= WIDTH_WITH_MAP { map_width(board, width) } else { 0 };
     let height = bottom - 2;
-    let room = wall::Room { width: area.width.into(), height: height.into(), map: map.into() };
+    let room = wall::Room { width: width.into(), height: height.into(), map: map.into() };
     let wall = wall::Wall::new(board, room);
     let map = if wall.has_map() { map } else { 0 };
     if map > 0 {
-        draw_map(board, buffer, Rect { x: 0, y: 2, width: map, height });
+        draw_map(board, cells, Rect { x: 0, y: 2, width: map, height });
     }
-    let hits = wall.draw(board, buffer, Rect { x: map, y: 2, width: area.width - map, height });
-    board.put(buffer, (0, bottom), area.width, &board.rule(area.width.into()), board.quiet());
+    let hits = wall.draw(board, cells, Rect { x: map, y: 2, width: width - map, height });
+    board.put(cells, (0, bottom), width, &board.rule(width.into()), board.quiet());
     // A long message takes lines of the sentence.
-    let said = message_lines(board, area.width.into());
+    let said = message_lines(board, width.into());
     let more = said.len().saturating_sub(1) as u16;
     let height = sentence_height - more;
-    draw_sentence(board, buffer, Rect { x: 0, y: bottom + 1, width: area.width, height });
-    let y = area.height - 2 - more;
-    let cursor = draw_message(board, buffer, &said, Rect { x: 0, y, width: area.width, height: 1 + more });
-    hints(board, buffer, area.height - 1);
+    draw_sentence(board, cells, Rect { x: 0, y: bottom + 1, width, height });
+    let y = whole - 2 - more;
+    let cursor = draw_message(board, cells, &said, Rect { x: 0, y, width, height: 1 + more });
+    hints(board, cells, whole - 1);
     (hits, cursor)
 }
 
 /// The path of the cursor, and the number of changes; below it the sentence of the step.
-fn head(board: &Board<'_>, buffer: &mut Buffer) {
+fn head(board: &Board<'_>, cells: &mut Cells) {
     let state = board.state;
     let graph = state.graph();
     let [done, undone] = state.undoable();
@@ -171,22 +165,22 @@ fn head(board: &Board<'_>, buffer: &mut Buffer) {
     };
     let mut places: Vec<String> = state.path().iter().map(|&cell| address_of(graph, cell)).collect();
     places.push(address_of(graph, state.cursor()));
-    let room = (buffer.area.width as usize).saturating_sub(right.width() + 2);
+    let room = (cells.width as usize).saturating_sub(right.width() + 2);
     // The last places matter most.
     let mut path = board.spelled(&places.join(arrow));
     while path.width() > room && places.len() > 1 {
         places.remove(0);
         path = board.spelled(&format!("{more}{arrow}{}", places.join(arrow)));
     }
-    board.put(buffer, (0, 0), room as u16, &path, BOLD);
-    let start = buffer.area.width.saturating_sub(right.width() as u16);
-    board.put(buffer, (start, 0), right.width() as u16, &right, board.quiet());
+    board.put(cells, (0, 0), room as u16, &path, BOLD);
+    let start = cells.width.saturating_sub(right.width() as u16);
+    board.put(cells, (start, 0), right.width() as u16, &right, board.quiet());
     let text = board.story.sentence(state.cursor().node);
-    board.put(buffer, (0, 1), buffer.area.width, text, board.quiet());
+    board.put(cells, (0, 1), cells.width, text, board.quiet());
 }
 
 /// The keys that are needed most, as many as there is room for; the list of all keys and the end are always there.
-fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
+fn hints(board: &Board<'_>, cells: &mut Cells, y: u16) {
     let mut all: Vec<(u8, &str, &'static str)> = match board.state.mode() {
         Mode::Typing { purpose: Purpose::Search, .. } => vec![(1, "Enter", "find"), (2, "Esc", "drop")],
         Mode::Typing { purpose: Purpose::File(_), .. } => vec![(1, "Enter", "write"), (2, "Esc", "drop")],
@@ -211,7 +205,7 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
     let all: Vec<(String, &str)> = all.into_iter().map(spelled).collect();
     let width = |(keys, says): &(String, &str)| keys.width() + says.width() + 3;
     let kept: usize = all.iter().rev().take(2).map(width).sum();
-    let mut room = (usize::from(buffer.area.width) + 2).saturating_sub(kept);
+    let mut room = (usize::from(cells.width) + 2).saturating_sub(kept);
     let last = all.len().saturating_sub(2);
     let mut x = 0;
     for (place, hint) in all.iter().enumerate() {
@@ -222,8 +216,8 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
             room -= width(hint);
         }
         let (keys, says) = hint;
-        board.put(buffer, (x, y), buffer.area.width, keys, BOLD);
-        board.put(buffer, (x + keys.width() as u16 + 1, y), buffer.area.width, says, board.quiet());
+        board.put(cells, (x, y), cells.width, keys, BOLD);
+        board.put(cells, (x + keys.width() as u16 + 1, y), cells.width, says, board.quiet());
         x += width(hint) as u16;
     }
 }
@@ -231,11 +225,10 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
 // All keys, from the table that dispatches them.
 
 /// Draws a page of the keys, in as many columns as fit.
-fn draw_help(board: &Board<'_>, buffer: &mut Buffer, page: usize) {
-    let area = buffer.area;
-    let height = usize::from(area.height) - 1;
-    let columns = usize::from((area.width / COLUMN).max(1));
-    let width = area.width / columns as u16;
+fn draw_help(board: &Board<'_>, cells: &mut Cells, page: usize) {
+    let height = usize::from(cells.height) - 1;
+    let columns = usize::from((cells.width / COLUMN).max(1));
+    let width = cells.width / columns as u16;
     let lines = help_lines();
     let pages: Vec<_> = lines.chunks(height * columns).collect();
     let page = page % pages.len().max(1);
@@ -243,10 +236,10 @@ fn draw_help(board: &Board<'_>, buffer: &mut Buffer, page: usize) {
         let (x, y) = ((number / height) as u16 * width, (number % height) as u16);
         let room = width.saturating_sub(1);
         match says {
-            None => board.put(buffer, (x, y), room, keys, BOLD.add_modifier(Modifier::UNDERLINED)),
+            None => board.put(cells, (x, y), room, keys, Style { underlined: true, ..BOLD }),
             Some(says) => {
-                board.put(buffer, (x, y), room, keys, BOLD);
-                board.put(buffer, (x + KEYS, y), room.saturating_sub(KEYS), says, PLAIN);
+                board.put(cells, (x, y), room, keys, BOLD);
+                board.put(cells, (x + KEYS, y), room.saturating_sub(KEYS), says, PLAIN);
             }
         }
     }
@@ -254,7 +247,7 @@ fn draw_help(board: &Board<'_>, buffer: &mut Buffer, page: usize) {
         0 | 1 => "Esc goes on.".to_string(),
         count => format!("Page {} of {count}: Space shows the next one, Esc goes on.", page + 1),
     };
-    board.put(buffer, (0, area.height - 1), area.width, &said, board.quiet());
+    board.put(cells, (0, cells.height - 1), cells.width, &said, board.quiet());
 }
 
 /// The columns of a key with its meaning.
@@ -310,7 +303,7 @@ fn map_nodes<'b>(board: &'b Board<'_>) -> impl Iterator<Item = (NodeId, &'b Node
 }
 
 /// Draws the map.
-fn draw_map(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {
+fn draw_map(board: &Board<'_>, cells: &mut Cells, area: Rect) {
     let marks = &board.marks;
     let all: Vec<(NodeId, &Node)> = map_nodes(board).collect();
     let here = all.iter().position(|(id, _)| *id == board.state.cursor().node).unwrap_or(0);
@@ -327,17 +320,17 @@ fn draw_map(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {
             None => " ",
         };
         let moved = if marks.moved.contains(id) { "*" } else { "" };
-        let style = if is_here { BOLD.add_modifier(Modifier::REVERSED) } else { PLAIN };
+        let style = if is_here { Style { reversed: true, ..BOLD } } else { PLAIN };
         let name = format!("{mark} {}{moved}", node.name);
         let shape = board.spelled(&node.shape().to_string());
         let room = area.width.saturating_sub(2);
         let mut end = room;
-        if buffer.area.width >= WIDTH_WITH_SHAPES {
+        if cells.width >= WIDTH_WITH_SHAPES {
             end = room.saturating_sub(shape.width() as u16);
-            board.put(buffer, (area.x + end, y), room, &shape, board.quiet());
+            board.put(cells, (area.x + end, y), room, &shape, board.quiet());
             end = end.saturating_sub(1);
         }
-        board.put(buffer, (area.x, y), end, &name, style);
+        board.put(cells, (area.x, y), end, &name, style);
     }
 }
 
@@ -369,12 +362,12 @@ fn message_lines(board: &Board<'_>, width: usize) -> Vec<String> {
 }
 
 /// Draws it; returns where the cursor of a text stands.
-fn draw_message(board: &Board<'_>, buffer: &mut Buffer, lines: &[String], area: Rect) -> Option<Position> {
+fn draw_message(board: &Board<'_>, cells: &mut Cells, lines: &[String], area: Rect) -> Option<(u16, u16)> {
     for (number, line) in lines.iter().enumerate() {
-        board.put(buffer, (0, area.y + number as u16), area.width, line, BOLD);
+        board.put(cells, (0, area.y + number as u16), area.width, line, BOLD);
     }
     let x = lines.last().map_or(0, |line| line.width() as u16).min(area.width.saturating_sub(1));
-    is_typed(board).then_some(Position { x, y: area.y + area.height - 1 })
+    is_typed(board).then_some((x, area.y + area.height - 1))
 }
 
 fn is_typed(board: &Board<'_>) -> bool {
@@ -482,11 +475,11 @@ const KEPT: [usize; 5] = [SHOWN, 4, 3, 2, 1];
 const HANGING: usize = 4;
 
 /// Draws the sentence. Its result is always there.
-fn draw_sentence(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {
+fn draw_sentence(board: &Board<'_>, cells: &mut Cells, area: Rect) {
     let lines = fitted(board, area.width.into(), area.height.into());
     for (number, line) in lines.iter().enumerate() {
         let style = if number == 0 { BOLD } else { PLAIN };
-        board.put(buffer, (area.x, area.y + number as u16), area.width, line, style);
+        board.put(cells, (area.x, area.y + number as u16), area.width, line, style);
     }
 }
 

@@ -1,9 +1,7 @@
 //! The matrices side by side: the operands, the current matrix, and what reads it.
 
-use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::Rect;
-
 use crate::graph::{Graph, NodeId, Op};
+use crate::terminal::{Cells, Rect};
 use crate::text::ScreenWidth;
 
 use super::matrix::{HEAD, Shown};
@@ -48,7 +46,7 @@ impl<'a> Wall<'a> {
     }
 
     /// Draws the matrices; returns where their cells are.
-    pub fn draw(&self, board: &Board<'_>, buffer: &mut Buffer, area: Rect) -> Vec<Hit> {
+    pub fn draw(&self, board: &Board<'_>, cells: &mut Cells, area: Rect) -> Vec<Hit> {
         let mut hits = Vec::new();
         let mut y = area.y;
         for (number, line) in self.plan.lines.iter().enumerate() {
@@ -64,11 +62,11 @@ impl<'a> Wall<'a> {
                     let gap = self.plan.gap as u16;
                     let sign = board.spelled(sign);
                     let start = x + gap / 2 - sign.width() as u16 / 2;
-                    board.put(buffer, (start, middle), gap, &sign, PLAIN);
+                    board.put(cells, (start, middle), gap, &sign, PLAIN);
                     x += gap;
                 }
                 let place = Rect { x, y, width: width as u16, height };
-                hits.extend(shown.draw(buffer, place, most));
+                hits.extend(shown.draw(cells, place, most));
                 x += width as u16;
             }
             y += height;

@@ -7,14 +7,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{EXIT_DONE, Result};
 use crate::lesson::progress::{FileForm, identity};
 use crate::lesson::show::{Ink, Text, Tone, inline};
 use crate::lesson::{Block, Choice, Lesson, Prose, Question};
 use crate::render::Screen;
-use crate::terminal::{
-    Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, is_running, pressed, wait,
-};
+use crate::terminal::{INTERRUPTED, Input, Key, Session, Turn, is_running};
 
 use super::answers::bars;
 use super::state::{Plan, PlayOptions, Player, Record};
@@ -46,41 +44,34 @@ pub fn follow(
     options: PlayOptions,
     out: &mut dyn Write,
 ) -> Result<u8> {
-    let unreadable = |error: std::io::Error| Error::new(format!("the terminal cannot be used: {error}"));
-    let signals = Signals::of_screen().map_err(unreadable)?;
-    let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
+    let session = Session::inline(true, "with its output in a file it prints the present state once")?;
     let mut page = RedrawnLines { out, lines: Vec::new(), columns: 0 };
     loop {
         let window = options.window();
         let mut lines = present(state, lesson, window.screen);
         lines.truncate(window.rows.saturating_sub(1).max(1));
         page.show(lines, window.screen.width)?;
-        if let Some(code) = signals.ending() {
-            return Ok(code);
-        }
-        let keys = match wait(LOOK).map_err(unreadable)? {
-            Readiness::Gone => return Ok(HUNG_UP),
-            Readiness::Nothing => Vec::new(),
-            Readiness::Ready => pressed().map_err(unreadable)?,
+        let inputs = match session.next(LOOK)? {
+            Turn::End(code) => return Ok(code),
+            Turn::GoOn => continue,
+            Turn::Stop => vec![Input::Key(Key::Control('z'))],
+            // The shell has written below what stood there.
+            Turn::DrawAgain => {
+                page.lines.clear();
+                continue;
+            }
+            Turn::Take(inputs) => inputs,
         };
-        for key in keys {
+        for key in inputs.into_iter().filter_map(Input::key) {
             match key {
                 Key::Char('q') | Key::Escape => return Ok(EXIT_DONE),
                 Key::Control('c') => return Ok(INTERRUPTED),
                 Key::Control('z') => {
-                    guard.suspend().map_err(unreadable)?;
+                    session.suspend()?;
                     page.lines.clear();
                 }
                 _ => {}
             }
-        }
-        if signals.stopped() {
-            guard.suspend().map_err(unreadable)?;
-        }
-        if signals.continued() {
-            guard.renew().map_err(unreadable)?;
-            // The shell has written below what stood there.
-            page.lines.clear();
         }
     }
 }

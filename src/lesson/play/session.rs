@@ -1,6 +1,5 @@
 //! The player on a terminal.
 
-use std::io;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,10 +9,7 @@ use crate::lesson::progress::{Progress, Store};
 use crate::lesson::show::{Ink, Tone};
 use crate::lesson::{Command, Lesson};
 use crate::render::Screen;
-use crate::terminal::{
-    ERASE, Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, suspend, unless_gone,
-    wait,
-};
+use crate::terminal::{ERASE, INTERRUPTED, Input, Key, Session, Turn, unless_gone};
 
 use super::follow::{BEAT, Position, Positions};
 use super::state::{Action, Effects, PlayOptions, Player};
@@ -37,42 +33,32 @@ pub fn play(
     saver: ProgressSaver,
     out: &mut dyn Write,
 ) -> Result<u8> {
-    // The answer of the terminal to the query for its colours is not a key.
-    crate::terminal::settle();
-    let signals = Signals::of_screen().map_err(unreadable)?;
-    let guard = options.keys.then(|| Guard::new(OwnTerminal).map_err(unreadable)).transpose()?;
+    let session = Session::inline(options.keys, "print the whole lesson instead, with --no-input")?;
     let printer = Printer::new(out, player.window.screen);
-    let mut session =
-        Session { player, options, saver, printer, guard, signals, began: Instant::now(), widened: None };
-    let outcome = session.run(notices);
-    let farewell = session.player.farewell(asked).filter(|_| matches!(outcome, Ok(EXIT_DONE | INTERRUPTED)));
-    let cleaned = session
-        .printer
-        .erase()
-        .and_then(|()| farewell.map_or(Ok(()), |line| session.printer.last_line(&line)));
-    session.saver.leave(session.player, session.began.elapsed());
+    let mut playing =
+        Playing { player, options, saver, printer, session, began: Instant::now(), widened: None };
+    let outcome = playing.run(notices);
+    let farewell = playing.player.farewell(asked).filter(|_| matches!(outcome, Ok(EXIT_DONE | INTERRUPTED)));
+    let printer = &mut playing.printer;
+    let cleaned = printer.erase().and_then(|()| farewell.map_or(Ok(()), |line| printer.last_line(&line)));
+    playing.saver.leave(playing.player, playing.began.elapsed());
     let outcome = outcome.and_then(|code| cleaned.map(|()| code));
     if options.keys { unless_gone(outcome) } else { outcome }
 }
 
-fn unreadable(error: io::Error) -> Error {
-    Error::new(format!("the terminal cannot be used: {error}"))
-        .help("print the whole lesson instead, with --no-input")
-}
-
-struct Session<'a, 'p> {
+/// A lesson that is played to a class.
+struct Playing<'a, 'p> {
     player: &'a mut Player<'p>,
     options: PlayOptions,
     saver: ProgressSaver,
     printer: Printer<'a>,
-    guard: Option<Guard<OwnTerminal>>,
-    signals: Signals,
+    session: Session,
     began: Instant,
     /// When the window was made wider or narrower, if the page has not been laid out for it yet.
     widened: Option<Duration>,
 }
 
-impl Session<'_, '_> {
+impl Playing<'_, '_> {
     fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -82,16 +68,15 @@ impl Session<'_, '_> {
         let effects = self.player.begin(notices, Duration::ZERO);
         self.show(&effects)?;
         loop {
-            match self.signals.ending() {
-                Some(code) => return Ok(code),
-                None if self.signals.stopped() => self.stop()?,
-                None if self.signals.continued() => self.come_back()?,
-                None => {}
-            }
-            let keys = match self.wait()? {
-                Readiness::Gone => return Ok(HUNG_UP),
-                Readiness::Nothing => self.due_keys(),
-                Readiness::Ready => pressed().map_err(unreadable)?,
+            let keys: Vec<Key> = match self.session.next(self.pause())? {
+                Turn::End(code) => return Ok(code),
+                Turn::Stop => vec![Key::Control('z')],
+                Turn::DrawAgain => {
+                    self.come_back()?;
+                    continue;
+                }
+                Turn::GoOn => self.due_keys(),
+                Turn::Take(inputs) => inputs.into_iter().filter_map(Input::key).collect(),
             };
             // The size is read before anything is written, because a key may arrive together with a new size.
             self.heed_size()?;
@@ -106,17 +91,12 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Waits for keys, up to the next second, or until it goes on by itself.
-    fn wait(&self) -> Result<Readiness> {
+    /// The time to wait for keys: up to the next second, or until it goes on by itself.
+    fn pause(&self) -> Duration {
         let now = self.now();
         let second = TICK - Duration::from_nanos(u64::from(now.subsec_nanos()));
         let due = self.due().map_or(second, |due| due.saturating_sub(now).min(second));
-        let due = self.widened.map_or(due, |since| due.min((since + QUIET).saturating_sub(now)));
-        if self.options.keys {
-            return wait(due).map_err(unreadable);
-        }
-        std::thread::sleep(due.min(TICK / 10));
-        Ok(Readiness::Nothing)
+        self.widened.map_or(due, |since| due.min((since + QUIET).saturating_sub(now)))
     }
 
     fn due(&self) -> Option<Duration> {
@@ -188,34 +168,24 @@ impl Session<'_, '_> {
     /// Gives the screen to a command that reads keys itself; what it prints at its end stands in the lesson.
     fn open(&mut self, command: &Command) -> Result<()> {
         self.printer.erase()?;
-        self.guarded(Guard::pause)?;
+        self.session.pause()?;
         let printed = self.player.run_full_screen(command);
         let effects = self.player.opened(command, &printed, self.now());
-        self.guarded(Guard::renew)?;
-        // It may have been stopped and called back, and the window may have another size.
-        self.signals.stopped();
-        self.signals.continued();
+        self.session.resume()?;
+        // The window may have another size.
         self.show(&effects)?;
         self.heed_size()
-    }
-
-    /// Leaves the terminal for a while, or takes it again.
-    fn guarded(&self, change: impl Fn(&Guard<OwnTerminal>) -> io::Result<()>) -> Result<()> {
-        self.guard.as_ref().map_or(Ok(()), change).map_err(unreadable)
     }
 
     /// Stops until the shell calls back.
     fn stop(&mut self) -> Result<()> {
         self.printer.erase()?;
-        self.guarded(Guard::pause)?;
-        suspend().map_err(unreadable)?;
+        self.session.suspend()?;
         self.come_back()
     }
 
-    /// The program runs again; the shell may have written and changed the terminal.
+    /// The program runs again; the shell may have written below what stood there.
     fn come_back(&mut self) -> Result<()> {
-        self.guarded(Guard::renew)?;
-        self.signals.continued();
         self.heed_size()?;
         self.show_again()
     }

@@ -2,16 +2,14 @@
 //! event as an argument.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use terminal_size::terminal_size_of;
 
 use crate::lesson::show::LessonView;
 use crate::lesson::{Command, Lesson, Progress, Question, Run, Runner};
 use crate::render::Screen;
-use crate::terminal::{EditLine, Key};
+use crate::terminal::{EditLine, Key, size};
 
 use super::answers::ScriptedAnswers;
 use super::stops::{Chunk, PageStart, Stop, chunks, lines, pages, stops};
@@ -39,11 +37,9 @@ pub struct PlayOptions {
 impl PlayOptions {
     /// The present window.
     pub fn window(&self) -> Window {
-        let size = terminal_size_of(io::stdout());
-        let columns = size.map(|(columns, _)| usize::from(columns.0)).filter(|&columns| columns > 0);
-        let rows = size.map(|(_, rows)| usize::from(rows.0)).filter(|&rows| rows > 0);
-        let width = self.width.or(columns).unwrap_or(self.screen.width);
-        Window { screen: Screen { width, ..self.screen }, rows: rows.unwrap_or(USUAL_ROWS) }
+        let (columns, rows) =
+            size().map_or((self.screen.width, USUAL_ROWS), |(columns, rows)| (columns.into(), rows.into()));
+        Window { screen: Screen { width: self.width.unwrap_or(columns), ..self.screen }, rows }
     }
 }
 
