@@ -59,7 +59,7 @@ impl Player<'_> {
     }
 
     /// Has the terminal do something, and nothing printed.
-    fn act(&mut self, action: Action) -> Vec<String> {
+    pub(super) fn act(&mut self, action: Action) -> Vec<String> {
         self.action = action;
         Vec::new()
     }
@@ -88,23 +88,15 @@ impl Player<'_> {
             return Vec::new();
         }
         let count = self.typing.count.take();
-        match key {
-            Key::Char(' ') | Key::Right | Key::Down | Key::PageDown => self.forward(),
-            Key::Enter if count.is_none() => self.forward(),
-            // A number with Enter may be a late answer, so it is ignored; `G`, or Enter in the contents, goes to a step.
-            Key::Char('.' | ',' | '/' | '%') if count.is_some() => Vec::new(),
-            Key::Left | Key::Up | Key::PageUp | Key::Backspace => self.go_back(),
-            Key::Home => self.go_to(0),
-            Key::End => self.jump(None),
-            Key::Char('G') => self.jump(count),
-            Key::Char(letter) => self.press_letter(letter),
-            Key::F5 | Key::Control('l') => self.show_again(),
-            _ => Vec::new(),
+        // A number with Enter may be a late answer, so it is ignored; `G`, or Enter in the contents, goes to a step.
+        if count.is_some() && matches!(key, Key::Enter | Key::Char('.' | ',' | '/' | '%')) {
+            return Vec::new();
         }
+        self.press_key(key, count)
     }
 
     /// Goes on: to the rest of an overlay, the scripted answer, the solution, or the next stop.
-    fn forward(&mut self) -> Vec<String> {
+    pub(super) fn forward(&mut self) -> Vec<String> {
         if !self.overlay.rest.is_empty() {
             return self.overlay.more(self.height());
         }
@@ -124,30 +116,7 @@ impl Player<'_> {
         }
     }
 
-    /// Handles a letter.
-    fn press_letter(&mut self, letter: char) -> Vec<String> {
-        match letter {
-            'q' => self.act(Action::Leave),
-            'r' => {
-                self.runner = Runner::new(self.run);
-                self.redrawn()
-            }
-            'n' => self.next_step(),
-            'p' => self.previous_step(),
-            't' => self.show_overlay(self.contents(), Topic::Contents),
-            'h' if self.is_over() && self.class.score().0 > 0 => self.begin_line(LinePurpose::Name),
-            'h' if self.is_over() => self.remark("No question was answered: there is nothing to hand in."),
-            'h' => self.hint(),
-            'v' => self.begin_hands(),
-            '?' => self.show_overlay(self.help(), Topic::Keys),
-            '/' => self.begin_line(LinePurpose::Search),
-            '!' => self.begin_line(LinePurpose::Command),
-            'b' | '.' => self.blank(),
-            _ => Vec::new(),
-        }
-    }
-
-    fn begin_line(&mut self, purpose: LinePurpose) -> Vec<String> {
+    pub(super) fn begin_line(&mut self, purpose: LinePurpose) -> Vec<String> {
         self.typing.begin(purpose, "");
         Vec::new()
     }
@@ -181,7 +150,7 @@ impl Player<'_> {
     fn entered(&mut self, purpose: LinePurpose, text: &str) -> Vec<String> {
         match purpose {
             LinePurpose::Answer => match self.key_typed(text) {
-                Some(letter) => self.press_letter(letter),
+                Some(letter) => self.press_key(Key::Char(letter), None),
                 None => self.give(text),
             },
             LinePurpose::Hands => self.count_hands(text),
@@ -240,7 +209,7 @@ impl Player<'_> {
 
     /// Begins a vote, also while a part of the question is still to be shown. If there are no options, the following digits
     /// are dropped.
-    fn begin_hands(&mut self) -> Vec<String> {
+    pub(super) fn begin_hands(&mut self) -> Vec<String> {
         if self.question().is_some_and(|question| question.kind.is_chosen_by_letter()) {
             return self.begin_line(LinePurpose::Hands);
         }
@@ -265,8 +234,15 @@ impl Player<'_> {
         lines
     }
 
-    /// Shows the next hint.
-    fn hint(&mut self) -> Vec<String> {
+    /// Shows the next hint; at the end the answers can be handed in.
+    pub(super) fn hint(&mut self) -> Vec<String> {
+        match self.class.score() {
+            (0, _) if self.is_over() => {
+                return self.remark("No question was answered: there is nothing to hand in.");
+            }
+            _ if self.is_over() => return self.begin_line(LinePurpose::Name),
+            _ => {}
+        }
         let Some(question) = self.asking() else { return self.remark("Only questions have hints.") };
         let record = self.class.record(question);
         let Some(hint) = question.hints.get(record.hints) else {
@@ -294,7 +270,7 @@ impl Player<'_> {
     }
 
     /// Goes back to the previous page; no lines at the beginning.
-    fn go_back(&mut self) -> Vec<String> {
+    pub(super) fn go_back(&mut self) -> Vec<String> {
         if let Some(stop) = self.stop().copied() {
             // As it will be on the clean screen, without what stands above it now.
             self.is_clean = true;
@@ -315,26 +291,32 @@ impl Player<'_> {
     }
 
     /// Shows the present page again, and above it as much of its step as there is room for: the table that is talked about.
-    fn show_again(&mut self) -> Vec<String> {
+    pub(super) fn show_again(&mut self) -> Vec<String> {
         self.is_clean = true;
         let lines = self.show_from(self.page.from);
         let above = self.above(lines.len());
         if above.is_empty() { lines } else { [above, vec![String::new()], lines].concat() }
     }
 
+    /// Shows the page with its commands run again.
+    pub(super) fn run_again(&mut self) -> Vec<String> {
+        self.runner = Runner::new(self.run);
+        self.redrawn()
+    }
+
     /// Scrolls all text out of sight.
-    fn blank(&mut self) -> Vec<String> {
+    pub(super) fn blank(&mut self) -> Vec<String> {
         (self.is_blank, self.is_clean) = (true, true);
         vec![String::new()]
     }
 
     /// What is shown now once more, on a clean screen.
-    fn redrawn(&mut self) -> Vec<String> {
+    pub(super) fn redrawn(&mut self) -> Vec<String> {
         if self.is_blank { self.blank() } else { self.show_again() }
     }
 
     /// Goes to a stop.
-    fn go_to(&mut self, stop: usize) -> Vec<String> {
+    pub(super) fn go_to(&mut self, stop: usize) -> Vec<String> {
         self.page.stop = stop;
         if !self.class.has_begun {
             // A class that resumes a lesson is not ahead of its plan.
@@ -350,7 +332,7 @@ impl Player<'_> {
         stop.map_or(Vec::new(), |stop| self.go_to(stop))
     }
 
-    fn next_step(&mut self) -> Vec<String> {
+    pub(super) fn next_step(&mut self) -> Vec<String> {
         match self.step().map_or(0, |step| step + 1) {
             next if next < self.lesson.steps.len() => self.go_to_step(next),
             _ if self.is_over() || self.lesson.story.is_some() => Vec::new(),
@@ -361,7 +343,7 @@ impl Player<'_> {
         }
     }
 
-    fn previous_step(&mut self) -> Vec<String> {
+    pub(super) fn previous_step(&mut self) -> Vec<String> {
         let here = if self.is_over() { Some(self.lesson.steps.len()) } else { self.step() };
         match here.and_then(|step| step.checked_sub(1)) {
             Some(step) => self.go_to_step(step),
@@ -371,7 +353,7 @@ impl Player<'_> {
     }
 
     /// Jumps to the step of a number from 1; to the last one without a number, to the beginning with 0.
-    fn jump(&mut self, count: Option<usize>) -> Vec<String> {
+    pub(super) fn jump(&mut self, count: Option<usize>) -> Vec<String> {
         let last = self.lesson.steps.len().saturating_sub(1);
         let Some(number) = count else { return self.go_to_step(last) };
         if number == 0 {
@@ -436,7 +418,7 @@ impl Player<'_> {
     }
 
     /// Shows something besides the lesson: any key leaves it, and shows the lesson again.
-    fn show_overlay(&mut self, lines: Vec<String>, topic: Topic) -> Vec<String> {
+    pub(super) fn show_overlay(&mut self, lines: Vec<String>, topic: Topic) -> Vec<String> {
         self.overlay.topic = Some(topic);
         self.overlay.begin(&lines, self.height())
     }

@@ -13,6 +13,7 @@ use crate::render::{Charset, Screen};
 use crate::text::{ScreenWidth, clipped_at_word, counted};
 
 use super::answers::{bars, right_bar};
+use super::keys::{BINDINGS, typed_key};
 use super::state::{LinePurpose, Player, Topic, TypedLine, minutes_and_seconds};
 use super::stops;
 use super::stops::{Chunk, Heading, Stop, StopKind, keep_first_two_together, lines, position};
@@ -32,9 +33,6 @@ pub struct StatusLine {
 
 /// The most columns of a title, which leave room for what else the line says.
 const LONGEST_TITLE: usize = 40;
-
-/// The keys that can be typed as a line of one letter, for questions whose answers contain letters.
-const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
 
 /// A piece of the status line with its priority; if the line is too narrow, pieces with the lowest priority are left out first.
 type StatusPiece = (u8, String);
@@ -63,7 +61,7 @@ impl Player<'_> {
 
     /// The key that an answer of one letter means: `h` and Enter is the hint, unless `h` is an answer to this question.
     pub(super) fn key_typed(&self, text: &str) -> Option<char> {
-        let letter = LETTERS.into_iter().find(|letter| text.chars().eq([*letter]))?;
+        let letter = typed_key(text)?;
         let asked = self.asking().filter(|question| question.kind.is_graded());
         let is_answer = asked.is_some_and(|question| Verdict::of(text, question, &self.show()).is_ok());
         (!is_answer).then_some(letter)
@@ -369,11 +367,11 @@ impl Player<'_> {
 
     /// The keys, and how to type answers.
     pub(super) fn help(&self) -> Vec<String> {
-        let [lesson, story] = include_str!("keys.txt").split_once("\n\n").map_or([""; 2], <[&str; 2]>::from);
+        let screen = self.window.screen;
         if self.lesson.story.is_some() {
-            return key_lines(story, self.window.screen);
+            return key_lines(1, screen);
         }
-        let mut lines = key_lines(lesson, self.window.screen);
+        let mut lines = key_lines(0, screen);
         lines.push(String::new());
         lines.extend(WHERE_TYPED.iter().flat_map(|words| self.wrapped(words, Ink::of(Tone::Quiet))));
         lines
@@ -396,26 +394,29 @@ const WHERE_TYPED: [&str; 2] = [
     "All other keys work as always; where a name begins with h, press h Enter for the hint.",
 ];
 
-/// Keys in two columns, or where the screen is too narrow in one. A line of `keys` has the keys and the effects of both columns,
-/// with `|` between them.
-fn key_lines(keys: &str, screen: Screen) -> Vec<String> {
-    let rows: Vec<Vec<String>> = keys
-        .lines()
-        .map(|line| line.split('|').map(|cell| screen.charset.spelled(cell.trim()).into_owned()).collect())
-        .collect();
-    let widest = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    let padded = |cell: &String, column: usize| " ".repeat(widest(column) - cell.width());
-    let entry = |row: &Vec<String>, column: usize| {
-        let keys = &row[column];
-        format!("{}{}  {}", Ink::bold().on(keys, screen), padded(keys, column), row[column + 1])
+/// The keys in two columns, or where the screen is too narrow in one: those of a lesson (0) or of a story (1).
+fn key_lines(list: usize, screen: Screen) -> Vec<String> {
+    let column = |number: usize| -> Vec<[String; 2]> {
+        let listed = BINDINGS.iter().filter(|binding| binding.columns[list] == Some(number));
+        let spelled = |text: &str| screen.charset.spelled(text).into_owned();
+        listed.map(|binding| [spelled(binding.shown), spelled(binding.says)]).collect()
     };
-    let columns = (0..4).map(widest).sum::<usize>();
-    if columns + 2 * 2 + 4 + 1 > screen.width {
-        return [0, 2]
-            .iter()
-            .flat_map(|&at| rows.iter().map(move |row| (row, at)))
-            .map(|(row, at)| format!(" {}", entry(row, at)))
-            .collect();
+    let columns = [column(0), column(1)];
+    let widest = |column: usize, part: usize| {
+        columns[column].iter().map(|entry| entry[part].width()).max().unwrap_or(0)
+    };
+    let entry = |column: usize, [keys, says]: &[String; 2]| {
+        let blank = " ".repeat(widest(column, 0) - keys.width());
+        format!("{}{blank}  {says}", Ink::bold().on(keys, screen))
+    };
+    let all = [0, 1].map(|column| widest(column, 0) + widest(column, 1)).iter().sum::<usize>();
+    if all + 2 * 2 + 4 + 1 > screen.width {
+        let lines = |column: usize| columns[column].iter().map(move |of| format!(" {}", entry(column, of)));
+        return lines(0).chain(lines(1)).collect();
     }
-    rows.iter().map(|row| format!(" {}{}    {}", entry(row, 0), padded(&row[1], 1), entry(row, 2))).collect()
+    let beside = |(left, right): (&[String; 2], &[String; 2])| {
+        let blank = " ".repeat(widest(0, 1) - left[1].width());
+        format!(" {}{blank}    {}", entry(0, left), entry(1, right))
+    };
+    columns[0].iter().zip(&columns[1]).map(beside).collect()
 }
