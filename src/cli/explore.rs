@@ -12,7 +12,7 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Changes, Event, Setting, Source, State, update};
 use crate::explorer::{COLUMNS, Opened, Script, Writer, cast, explore, plain};
 use crate::explorer::{Narrator, command_line};
-use crate::foreign::{from_os, to_path, visible};
+use crate::foreign::{to_path, visible};
 use crate::graph::saved::SavedGraph;
 use crate::graph::{address_of, resolve, saved};
 use crate::input::{Files, read_text, write_text};
@@ -28,7 +28,7 @@ use super::lesson::typed_commands;
 use super::model::ModelToRead;
 use super::options::{EditArgs, StepEditArgs};
 use super::output::{ScreenArgs, ThemeArgs};
-use super::presentation;
+use super::presentation::{typed_without, without};
 use super::program::{Env, Program, Streams};
 
 /// The options of `attn explore`.
@@ -224,7 +224,7 @@ impl ExploreOptions {
         let narrator = Narrator { told: Arc::new(told), screen };
         let opened = Opened { state, narrator, writer: writer(of, program, env) };
         if let Some(file) = &self.cast {
-            let title = presentation::typed_without(program.typed, &["--play", "--cast"]);
+            let title = typed_without(program.typed, &["--play", "--cast"]);
             env.writing.check(&to_path(file))?;
             write_text(&to_path(file), &cast(opened, script, ROWS_OF_CAST, &title)?)?;
             return Ok(EXIT_DONE);
@@ -377,41 +377,6 @@ fn settings_of_attend<'o>(
             }
         }
     }
-}
-
-/// The words of a command without some options; of `--set` those stay that the predicate keeps.
-fn without(
-    typed: &[OsString],
-    with_value: &[&str],
-    alone: &[&str],
-    keeps_set: impl Fn(&str) -> bool,
-) -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut words = typed.iter().map(|word| from_os(word).into_owned());
-    while let Some(word) = words.next() {
-        let (option, joined) = match word.split_once('=') {
-            Some((option, value)) if option.starts_with("--") => (option, Some(value.to_string())),
-            _ => (word.as_str(), None),
-        };
-        if word == "--" {
-            kept.push(word);
-            kept.extend(words);
-            break;
-        } else if alone.contains(&option) {
-        } else if with_value.contains(&option) {
-            if joined.is_none() {
-                words.next();
-            }
-        } else if option == "--set" {
-            let set = joined.or_else(|| words.next()).unwrap_or_default();
-            if keeps_set(&set) {
-                kept.extend(["--set".to_string(), set]);
-            }
-        } else {
-            kept.push(word);
-        }
-    }
-    kept
 }
 
 #[cfg(test)]

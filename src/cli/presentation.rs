@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use crate::error::{EXIT_DONE, Result};
 use crate::explorer::command_line;
+use crate::foreign::from_os;
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
 use crate::render::{self, Format, Page, Screen, Style};
@@ -155,16 +156,40 @@ pub(super) fn whole(typed: &[OsString]) -> String {
 
 /// The command as it was typed, without some options and their values.
 pub(super) fn typed_without(typed: &[OsString], options: &[&str]) -> String {
-    let mut words = Vec::new();
-    let mut typed = typed.iter().map(|word| word.to_string_lossy());
-    let is_with_value =
-        |word: &str| word.split_once('=').is_some_and(|(option, _)| options.contains(&option));
-    while let Some(word) = typed.next() {
-        if options.contains(&&*word) {
-            typed.next();
-        } else if !is_with_value(&word) {
-            words.push(word.into_owned());
+    command_line(&without(typed, options, &[], |_| true))
+}
+
+/// The words of a command without some options; of `--set` those stay that the predicate keeps.
+pub(super) fn without(
+    typed: &[OsString],
+    with_value: &[&str],
+    alone: &[&str],
+    keeps_set: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = typed.iter().map(|word| from_os(word).into_owned());
+    while let Some(word) = words.next() {
+        let (option, joined) = match word.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => (option, Some(value.to_string())),
+            _ => (word.as_str(), None),
+        };
+        if word == "--" {
+            kept.push(word);
+            kept.extend(words);
+            break;
+        } else if alone.contains(&option) {
+        } else if with_value.contains(&option) {
+            if joined.is_none() {
+                words.next();
+            }
+        } else if option == "--set" {
+            let set = joined.or_else(|| words.next()).unwrap_or_default();
+            if keeps_set(&set) {
+                kept.extend(["--set".to_string(), set]);
+            }
+        } else {
+            kept.push(word);
         }
     }
-    command_line(&words)
+    kept
 }
