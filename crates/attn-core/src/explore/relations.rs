@@ -1,6 +1,6 @@
 //! The cells that a cell was made of, those that it feeds, the one to look at first, and the one that a text means.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::attention::{Axis, WeightLayout};
@@ -21,21 +21,18 @@ pub struct Sources {
 /// The cells that a cell was made of: those in its terms, and those that decide which case of its formula holds.
 pub fn sources(graph: &Graph, cell: CellId) -> Sources {
     let (all, read) = read(graph, cell);
-    let mut cells: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
-    let mut order = Vec::new();
-    for cell in all {
-        if !order.contains(&cell.node) {
-            order.push(cell.node);
+    let mut cells: Vec<(NodeId, Vec<(usize, usize)>)> = Vec::new();
+    for CellId { node, row, col } in all {
+        match cells.iter_mut().find(|(of, _)| *of == node) {
+            Some((_, places)) => places.push((row, col)),
+            None => cells.push((node, vec![(row, col)])),
         }
-        cells.entry(cell.node).or_default().push((cell.row, cell.col));
     }
-    let sorted = order.into_iter().filter_map(|node| {
-        let mut places = cells.remove(&node)?;
+    for (_, places) in &mut cells {
         places.sort_unstable();
         places.dedup();
-        Some((node, places))
-    });
-    Sources { cells: sorted.collect(), read }
+    }
+    Sources { cells, read }
 }
 
 /// The cells that a cell was made of, in the order of writing, and the number of the parts of its term.

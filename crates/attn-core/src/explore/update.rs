@@ -34,34 +34,19 @@ pub fn update(state: State, event: Event) -> State {
 /// What an event leads to: the next state, or what has to be computed for it.
 pub fn plan(mut state: State, event: Event) -> Planned {
     state.message = None;
-    if let Mode::Help { page } = state.mode {
-        match event {
-            Event::Help | Event::Back | Event::Accept | Event::Open => state.mode = Mode::Look,
-            Event::MoreHelp => state.mode = Mode::Help { page: page.wrapping_add(1) },
-            event => {
-                state.mode = Mode::Look;
-                return plan(state, event);
-            }
-        }
-        return Planned::Done(Box::new(state));
-    }
     let wanted = match (state.mode.clone(), event) {
-        (Mode::Write, event) => {
-            match event {
-                Event::Type(letter @ ('c' | 'f' | 'l')) => {
-                    let form = match letter {
-                        'c' => Form::Command,
-                        'f' => Form::Files,
-                        _ => Form::Lesson,
-                    };
-                    state.mode = Mode::Typing { text: String::new(), purpose: Purpose::File(form) };
-                }
-                Event::Back => state.mode = Mode::Look,
-                // Another key is no form; the question stays.
-                _ => {}
-            }
-            None
+        (Mode::Help { page }, Event::MoreHelp) => state.becomes(Mode::Help { page: page.wrapping_add(1) }),
+        (Mode::Help { .. }, Event::Help | Event::Back | Event::Accept | Event::Open)
+        | (Mode::Write, Event::Back) => state.becomes(Mode::Look),
+        (Mode::Help { .. }, event) => {
+            state.mode = Mode::Look;
+            state.looking(event)
         }
+        (Mode::Write, Event::Type('c')) => state.becomes(Mode::naming(Form::Command)),
+        (Mode::Write, Event::Type('f')) => state.becomes(Mode::naming(Form::Files)),
+        (Mode::Write, Event::Type('l')) => state.becomes(Mode::naming(Form::Lesson)),
+        // Another key is no form; the question stays.
+        (Mode::Write, _) => None,
         (Mode::Typing { text, purpose }, event) => state.typing(text, purpose, event),
         (Mode::Adjust(knob), Event::Move(Way::Left)) => state.adjust(knob, -1),
         (Mode::Adjust(knob), Event::Move(Way::Right)) => state.adjust(knob, 1),
@@ -71,12 +56,8 @@ pub fn plan(mut state: State, event: Event) -> Planned {
             let adjusts = (knob != Knob::Positions).then_some((knob, 1));
             state.set(setting, state.has_adjusted, adjusts)
         }
-        (Mode::Adjust(knob), event)
-            if matches!(event, Event::Back | Event::Accept | Event::Open) || event == Event::Adjust(knob) =>
-        {
-            state.mode = Mode::Look;
-            None
-        }
+        (Mode::Adjust(_), Event::Back | Event::Accept | Event::Open) => state.becomes(Mode::Look),
+        (Mode::Adjust(knob), event) if event == Event::Adjust(knob) => state.becomes(Mode::Look),
         (_, event) => state.looking(event),
     };
     match wanted {
@@ -85,7 +66,20 @@ pub fn plan(mut state: State, event: Event) -> Planned {
     }
 }
 
+impl Mode {
+    /// The name of a file or folder is typed.
+    fn naming(form: Form) -> Mode {
+        Mode::Typing { text: String::new(), purpose: Purpose::File(form) }
+    }
+}
+
 impl State {
+    /// Another mode, and no change.
+    fn becomes(&mut self, mode: Mode) -> Option<Wanted> {
+        self.mode = mode;
+        None
+    }
+
     /// Does what an event means while nothing is typed; returns the change that it wants, if it is one.
     fn looking(&mut self, event: Event) -> Option<Wanted> {
         match event {
