@@ -170,18 +170,12 @@ pub(crate) struct Script {
     record: Option<Recording>,
 }
 
-/// The place in a recording of a key that began a change.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Begun {
-    at: Option<usize>,
-    /// The key that has its effect without the change.
-    instead: Option<Key>,
-}
-
 #[derive(Debug)]
 struct Recording {
     keys: GrowingText,
     last: Option<Instant>,
+    /// Where the key stands that began a change, and the key that has its effect without the change.
+    begun: Option<(usize, Option<Key>)>,
 }
 
 impl Script {
@@ -200,7 +194,7 @@ impl Script {
     /// If nothing may be written, or it cannot be.
     pub fn recording(mut self, file: PathBuf, writing: WritePermission) -> Result<Script> {
         writing.check(&file)?;
-        self.record = Some(Recording { keys: GrowingText::new(file)?, last: None });
+        self.record = Some(Recording { keys: GrowingText::new(file)?, last: None, begun: None });
         Ok(self)
     }
 
@@ -227,17 +221,19 @@ impl Script {
         recording.last = Some(now);
     }
 
-    /// The place of the next key, which may begin a change; `instead` is the key that has its effect without the change.
-    pub fn begun(&self, instead: Option<Key>) -> Begun {
-        Begun { at: self.record.as_ref().map(|recording| recording.keys.text().len()), instead }
+    /// The next key may begin a change; `instead` is the key that has its effect without the change.
+    pub fn begin(&mut self, instead: Option<Key>) {
+        if let Some(recording) = &mut self.record {
+            recording.begun = Some((recording.keys.text().len(), instead));
+        }
     }
 
     /// Takes back what was recorded since a change began that was stopped: played again, the keys leave the same state.
-    pub fn take_back(&mut self, begun: Begun) {
-        if let (Some(recording), Some(at)) = (&mut self.record, begun.at) {
-            recording.keys.cut(at);
-        }
-        if let Some(key) = begun.instead {
+    pub fn take_back(&mut self) {
+        let Some(recording) = &mut self.record else { return };
+        let Some((at, instead)) = recording.begun.take() else { return };
+        recording.keys.cut(at);
+        if let Some(key) = instead {
             self.record(key);
         }
     }
@@ -335,9 +331,9 @@ mod tests {
         }
         let text = || crate::input::read_text(&file, 1000).unwrap();
         assert_eq!(text(), "l\nEnter\nC-r\n", "each key is in the file at once");
-        let begun = script.begun(Some(Key::Escape));
+        script.begin(Some(Key::Escape));
         script.record(Key::Char('7'));
-        script.take_back(begun);
+        script.take_back();
         assert_eq!(text(), "l\nEnter\nC-r\nEsc\n");
         script.finish().unwrap();
         let text = crate::input::read_text(&file, 1000).unwrap();

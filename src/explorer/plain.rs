@@ -291,14 +291,14 @@ pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -
     let mut story = narrator.of(&state);
     film(&Board::new(&state, &story, None), &mut recording)?;
     while let Some(line) = script.next() {
-        let key = match line {
+        let action = match line {
             Line::Wait(pause) => {
                 recording.wait(pause.as_millis() as u64);
                 continue;
             }
-            Line::Key(key) => key,
+            Line::Key(key) => action_in(state.mode(), key),
         };
-        match action_in(state.mode(), key) {
+        match action {
             Some(Action::Do(event)) => {
                 let before = state.clone();
                 state = update(state, event);

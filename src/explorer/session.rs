@@ -17,7 +17,7 @@ use crate::render::{base64, numpy};
 use crate::terminal::{Cells, Display, INTERRUPTED, Input, Key, Session, Turn, size, unless_gone};
 
 use super::draw::{Board, Hit, Narrator, StepsOfStory, draw};
-use super::keys::{Action, Begun, Line, Script, action_in};
+use super::keys::{Action, Line, Script, action_in};
 use super::writing::Writer;
 
 /// The longest time without a look at signals.
@@ -53,7 +53,6 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
     let mut exploration = Exploration {
         story: narrator.of(&state),
         worker: Worker { narrator, running: None, stopping: None },
-        begun_by: Begun::default(),
         hits: Vec::new(),
         said: None,
         display: Display::new(io::stdout(), window()),
@@ -75,8 +74,6 @@ struct Exploration {
     state: State,
     worker: Worker,
     writer: Writer,
-    /// The place in a recording of the key that began what is being computed.
-    begun_by: Begun,
     story: StepsOfStory,
     hits: Vec<Hit>,
     /// What the last key says that is no event of the state.
@@ -160,7 +157,7 @@ impl Exploration {
         }
         if !self.worker.is_running() {
             let is_typed = matches!(self.state.mode(), Mode::Typing { .. });
-            self.begun_by = script.begun(is_typed.then_some(Key::Escape));
+            script.begin(is_typed.then_some(Key::Escape));
         }
         // A recording ends with `q`, whatever ended the program.
         if action != Some(Action::Interrupt) {
@@ -225,7 +222,7 @@ impl Exploration {
 
     /// Goes back to the state before a change that was stopped; in a recording there is no trace of it.
     fn stop(&mut self, computation: &Computation, script: &mut Script) {
-        script.take_back(std::mem::take(&mut self.begun_by));
+        script.take_back();
         self.state = computation.stopped();
     }
 
