@@ -156,25 +156,17 @@ impl State {
     }
 
     fn typing(&mut self, mut text: String, purpose: Purpose, event: Event) -> Option<Wanted> {
+        let longest = if matches!(purpose, Purpose::File(_)) { LONGEST_NAME } else { LONGEST };
         self.mode = Mode::Look;
         match event {
-            Event::Type(c) => {
-                let longest = if matches!(purpose, Purpose::File(_)) { LONGEST_NAME } else { LONGEST };
-                if text.chars().count() < longest {
-                    text.push(c);
-                }
-                self.mode = Mode::Typing { text, purpose };
-            }
-            Event::Erase => {
-                text.pop();
-                self.mode = Mode::Typing { text, purpose };
-            }
             Event::Accept | Event::Open => return self.take(text, purpose),
-            Event::Back => {}
+            Event::Back => return None,
+            Event::Type(c) if text.chars().count() < longest => text.push(c),
+            Event::Erase => drop(text.pop()),
             // What is typed stays; a movement is not part of a text.
-            _ => self.mode = Mode::Typing { text, purpose },
+            _ => {}
         }
-        None
+        self.becomes(Mode::Typing { text, purpose })
     }
 
     /// Takes a text that was typed.
