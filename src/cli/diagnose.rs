@@ -1,21 +1,23 @@
 //! `attn diagnose`: a student's result against the right one.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use crate::diagnose::{
-    Examiner, GROUPS, Group, Mistake, Submission, Task, Tolerance, catalogue, find, limit, named_submission,
-    submission, suggest, with_renaming_remarks,
+    Change, Examiner, GROUPS, Group, Mistake, Submission, Task, Tolerance, Way, catalogue, find, limit,
+    named_submission, own_mistakes, submission, suggest, with_renaming_remarks,
 };
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{to_path, visible};
-use crate::graph::recipes::AttendInputs;
-use crate::graph::{Graph, Role};
+use crate::graph::recipes::{AttendInputs, Recipe};
+use crate::graph::{Given, Graph, Node, Origin, Role};
 use crate::input::{Files, FolderEntry};
 use crate::matrix::Matrix;
 use crate::model::PassOptions;
 use crate::model::porting::{Dumped, diagnose};
+use crate::random::LegacyStream;
 use crate::read::{Array, Limit};
 use crate::render::{FileRows, Format, Page, Style, wrapped_text};
 use crate::story::Table;
@@ -23,7 +25,7 @@ use crate::story::diagnosis::{
     FileResult, Tally, detailed_report, mistake, mistakes, mistakes_in_full, report, suggested_input,
 };
 use crate::text::{counted, quoted};
-use crate::{input, memory, read, render, story};
+use crate::{demo, input, memory, read, render, story};
 
 use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
@@ -42,6 +44,7 @@ pub(super) struct DiagnoseArgs {
     atol: Option<String>,
     #[serde(deserialize_with = "maybe_bare")]
     list: Option<Option<String>>,
+    mistakes: Option<String>,
     suggest_input: Option<String>,
     details: bool,
     #[serde(flatten)]
@@ -72,11 +75,21 @@ pub(super) fn exercise(program: &Program<'_>, typed: &str, input: &str) -> Resul
 
 impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let mut files = Files::new(streams.input).within(env.reading.clone());
+        let own = self.own(&mut files)?;
         if let Some(id) = &self.list {
-            let write = |streams: &mut Streams<'_>| write_list(id.as_deref(), &self.look, env, streams);
+            let write = |streams: &mut Streams<'_>| write_list(id.as_deref(), &own, &self.look, env, streams);
             return output::write_paged(&self.look, env, streams, write);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
+            if self.mistakes.is_some() {
+                let task = if self.computation.is_given() { self.task(&mut files)?.0 } else { example()? };
+                let task = with_own(task, &own)?;
+                let write = |streams: &mut Streams<'_>| {
+                    self.look.tables("diagnose", &checked(&own, &task), env, streams)
+                };
+                return output::write_paged(&self.look, env, streams, write);
+            }
             return Err(Error::new("there is no result to judge")
                 .help("give --yours FILE or --batch DIR; attn diagnose --list shows the known mistakes"));
         }
@@ -84,8 +97,8 @@ impl DiagnoseArgs {
             return self.ported(folder, env, streams);
         }
         let tolerance = self.tolerance()?;
-        let mut files = Files::new(streams.input).within(env.reading.clone());
         let (task, notes) = self.task(&mut files)?;
+        let task = with_own(task, &own)?;
         if let Some(file) = &self.suggest_input {
             return self.write_suggestion(file, &task, env, streams).map(|()| EXIT_DONE);
         }
@@ -103,6 +116,17 @@ impl DiagnoseArgs {
                 self.judge(&Examiner::new(task, tolerance), read, env, streams)
             }
         }
+    }
+
+    /// The mistakes in the file of `--mistakes`.
+    fn own(&self, files: &mut Files<'_>) -> Result<Vec<Group>> {
+        let Some(file) = &self.mistakes else { return Ok(Vec::new()) };
+        let own = own_mistakes(&visible(file), files.text(file)?)?;
+        for mistake in own.iter().flat_map(|group| &group.mistakes) {
+            let demo = mistake.demo.as_deref().map_or(Ok(()), |demo| demo::find(demo).map(drop));
+            demo.map_err(|error| error.moved(mistake.place(None, "demo")))?;
+        }
+        Ok(own)
     }
 
     /// The exercise, and what is to be said of its inputs.
@@ -261,27 +285,71 @@ fn dumped(yours: &[String], files: &mut Files<'_>) -> Result<Vec<Dumped>> {
 /// The heading over all mistakes in one table.
 const ALL: &str = "Classic mistakes";
 
-/// Writes the whole catalogue, or everything about one mistake.
-fn write_list(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-    let one = id.map(find).transpose()?;
+/// The exercise with mistakes of the user's own.
+fn with_own(task: Task, own: &[Group]) -> Result<Task> {
+    task.with_mistakes(&own.iter().flat_map(|group| group.mistakes.iter().cloned()).collect::<Vec<_>>())
+}
+
+/// An exercise in which mistakes can be tried where there is none.
+fn example() -> Result<Task> {
+    let mut stream = LegacyStream::seeded(SEED);
+    let mut inputs = AttendInputs::of_tokens(stream.standard_normal_matrix(3, 4));
+    for role in [Role::WQ, Role::WK, Role::WV, Role::WO] {
+        inputs.set(role, Given::new(stream.standard_normal_matrix(4, 4), Origin::Drawn(SEED)));
+    }
+    Task::new(Recipe { heads: 2, kv_heads: 2, ..Recipe::causal() }, inputs)
+}
+
+/// Mistakes of the user's own, with the number of ways to make each that change a number of an exercise.
+fn checked(own: &[Group], task: &Task) -> Vec<(String, Table)> {
+    let shows = |way: &Way| {
+        let made = task.with(&way.changes);
+        let differs = |node: &Node| {
+            let other = made.find(&node.name).and_then(|id| made[id].matrix());
+            other.zip(node.matrix()).is_some_and(|(other, right)| !other.same_bits(right))
+        };
+        way.changes.contains(&Change::Transposed) || task.right().nodes().any(|(_, node)| differs(node))
+    };
+    let showing: Vec<&Way> = task.own_ways().iter().filter(|way| shows(way)).collect();
+    let row = |mistake: &Arc<Mistake>| {
+        let ways = showing.iter().filter(|way| Arc::ptr_eq(&way.slip.mistake, mistake)).count();
+        vec![mistake.id.clone(), mistake.slip.clone(), ways.to_string()]
+    };
+    let part = |group: &Group| {
+        let table = Table::new(&["id", "the mistake", "ways here"], group.mistakes.iter().map(row));
+        (group.title.clone(), table.with_numbers(&["ways here"]))
+    };
+    own.iter().map(part).collect()
+}
+
+/// Writes the whole catalogue with mistakes of the user's own, or everything about one mistake.
+fn write_list(
+    id: Option<&str>,
+    own: &[Group],
+    look: &LookArgs,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<()> {
+    let all = || GROUPS.iter().chain(own);
+    let known = |id: &str| own.iter().flat_map(|group| &group.mistakes).find(|mistake| mistake.id == id);
+    let one = id.map(|id| known(id).map_or_else(|| find(id), Ok)).transpose()?;
     if let Some(one) = one.filter(|_| look.is_for_people()) {
         return output::pages(&[Page::whole(mistake(one))], "diagnose", &look.style(env), streams);
     }
     // Data is one table with everything; people read a group at a time.
     let in_full = matches!(look.format, Format::Json | Format::Csv);
-    let table = if in_full { mistakes_in_full } else { mistakes };
     let parts = match one {
-        None if !in_full => GROUPS.iter().map(group).chain([classes()]).collect(),
-        None => vec![(ALL.to_string(), table(&catalogue().collect::<Vec<_>>()))],
-        Some(one) => vec![(ALL.to_string(), table(&[one]))],
+        None if !in_full => all().map(group).chain([classes()]).collect(),
+        None => vec![(ALL.to_string(), mistakes_in_full(all().flat_map(|group| &group.mistakes)))],
+        Some(one) if in_full => vec![(ALL.to_string(), mistakes_in_full([one]))],
+        Some(one) => vec![(ALL.to_string(), mistakes([one]))],
     };
     look.tables("diagnose", &parts, env, streams)
 }
 
 /// The mistakes of one step that have a name of their own.
 fn group(group: &Group) -> (String, Table) {
-    let named: Vec<&Mistake> = group.mistakes.iter().filter(|mistake| !mistake.is_class()).collect();
-    (group.title.to_string(), mistakes(&named))
+    (group.title.clone(), mistakes(group.mistakes.iter().filter(|mistake| !mistake.is_class())))
 }
 
 /// The classes for everything else, in one line.
@@ -325,7 +393,7 @@ impl DiagnoseArgs {
             let page = Page::whole(suggested_input(file, &suggestion, task, &matrices, &arguments));
             return output::pages(&[page], "diagnose", &look.style(env), streams);
         }
-        let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();
+        let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| &*mistake.id).collect();
         let row = vec![file.to_string(), arguments, suggestion.told_apart.to_string(), hidden.join(" ")];
         let table = Table::new(&["file", "arguments", "shown", "hidden"], [row]).with_numbers(&["shown"]);
         look.tables("diagnose", &[("Suggested input".into(), table)], env, streams)

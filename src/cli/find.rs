@@ -180,8 +180,9 @@ pub(super) fn named() -> [(&'static str, &'static str, Vec<Named>); 6] {
         Named::new(term.name, line, more)
     });
     let mistakes = catalogue().map(|mistake| {
-        let more = format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo.unwrap_or_default());
-        Named::new(mistake.id, mistake.slip, more)
+        let more =
+            format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo.as_deref().unwrap_or_default());
+        Named::new(&mistake.id, &mistake.slip, more)
     });
     let models = params::built_in().iter().map(|model| Named::new(model.name, model.title, "model".into()));
     let examples = BUNDLED.iter().map(|file| Named::new(file.name, file.about, String::new()));

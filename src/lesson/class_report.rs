@@ -176,7 +176,7 @@ fn mistakes(all: &[HandIn]) -> Option<(String, Table)> {
     let known = counts.into_iter().filter_map(|(id, count)| Some((find(id).ok()?, id, count)));
     let mut rows: Vec<_> = known.collect();
     rows.sort_by_key(|&(_, id, count)| (Reverse(count), id));
-    let row = |(mistake, id, count): &(&Mistake, &str, usize)| {
+    let row = |(mistake, id, count): &(&std::sync::Arc<Mistake>, &str, usize)| {
         let share = *count as f64 / all.len() as f64;
         vec![id.to_string(), count.to_string(), bar(share), mistake.slip.to_string()]
     };

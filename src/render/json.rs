@@ -316,8 +316,8 @@ pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dy
         "first_wrong": wrong.map(|node| &node.name),
         "mistakes": wrong.map_or(json!([]), |node| mistakes(&node.mistakes)),
         "nodes": of.nodes.iter().map(|judged| node(judged, right)).collect::<Vec<_>>(),
-        "undetectable": of.undetectable.iter().map(|mistake| mistake.id).collect::<Vec<_>>(),
-        "too_coarse": of.too_coarse.iter().map(|mistake| mistake.id).collect::<Vec<_>>(),
+        "undetectable": of.undetectable.iter().map(|mistake| &*mistake.id).collect::<Vec<_>>(),
+        "too_coarse": of.too_coarse.iter().map(|mistake| &*mistake.id).collect::<Vec<_>>(),
         "pairs_tried": of.pairs_tried,
     });
     finish(&merged([headed(file), rest]), out)

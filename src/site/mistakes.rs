@@ -1,5 +1,7 @@
 //! The page of mistakes: each with its sentences, and with an example where the catalogue can make it.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -66,17 +68,17 @@ pub(super) fn page(exercises: &[Example]) -> String {
          In the examples the numbers that differ are marked.</p>\n",
     );
     for group in GROUPS.iter() {
-        out.push_str(&format!("<h2>{}</h2>\n", escaped(group.title)));
+        out.push_str(&format!("<h2>{}</h2>\n", escaped(&group.title)));
         group.mistakes.iter().for_each(|mistake| out.push_str(&entry(mistake, exercises)));
     }
     out
 }
 
-fn entry(mistake: &'static Mistake, exercises: &[Example]) -> String {
-    let demo = mistake.demo.map(|demo| {
+fn entry(mistake: &Arc<Mistake>, exercises: &[Example]) -> String {
+    let demo = mistake.demo.as_ref().map(|demo| {
         format!("<p>The correct step: <a href=\"demos/{demo}.html\"><code>attn demo {demo}</code></a></p>\n")
     });
-    let Mistake { id, slip, why, symptom, fix, .. } = mistake;
+    let Mistake { id, slip, why, symptom, fix, .. } = &**mistake;
     let example = exercises.iter().find_map(|one| match &one.result {
         None => made(mistake, one),
         Some(result) => handed(mistake, one, result),
@@ -94,7 +96,7 @@ fn entry(mistake: &'static Mistake, exercises: &[Example]) -> String {
 }
 
 /// The first step of an exercise in which a mistake changes a number that is shown: right, and with the mistake.
-fn made(mistake: &'static Mistake, Example { typed, task, .. }: &Example) -> Option<String> {
+fn made(mistake: &Arc<Mistake>, Example { typed, task, .. }: &Example) -> Option<String> {
     let ways = mistake.ways(task).ok()?;
     ways.iter().filter(|way| way.alone).find_map(|way| {
         let (name, right, wrong) = first_difference(task, &task.with(&way.changes))?;

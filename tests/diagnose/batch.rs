@@ -195,7 +195,7 @@ fn every_line_fits_the_screen_and_no_id_is_cut() {
     fs::write(file("hal.csv"), csv(by_hand(INVERTED, 1))).unwrap();
     fs::write(file("ida.csv"), "1,2\n3,4\n").unwrap();
     fs::write(file("jim.csv"), "1,2\n3,4,5\n").unwrap();
-    let known: Vec<&str> = attn::diagnose::catalogue().map(|mistake| mistake.id).collect();
+    let known: Vec<&str> = attn::diagnose::catalogue().map(|mistake| &*mistake.id).collect();
     for width in [20, 40, 50, 60, 80, 120, 200].into_iter().step_by(one_in(3)) {
         let out = batch(class.path(), &["--width", &width.to_string(), "--charset", "ascii"]).out;
         let named: Vec<&str> = out.split_whitespace().filter(|word| known.contains(word)).collect();

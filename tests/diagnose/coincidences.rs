@@ -86,7 +86,7 @@ fn every_mistake_of_the_catalogue_that_gives_the_same_numbers_is_named() {
                     result.clone()
                 };
                 if result.cells().all(f64::is_finite) && !same(&result, &case.right) {
-                    results.push((mistake.id, way.changes, result));
+                    results.push((&mistake.id, way.changes, result));
                 }
             }
         }

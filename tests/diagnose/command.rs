@@ -333,9 +333,9 @@ fn the_catalogue_is_listed_and_each_mistake_explained() {
     for mistake in attn::diagnose::catalogue() {
         let shown = if mistake.is_class() { mistake.id.to_string() } else { format!("│ {} ", mistake.id) };
         assert!(list.contains(&shown), "{}", mistake.id);
-        let one = attn("diagnose --list").arg(mistake.id).ok().out;
+        let one = attn("diagnose --list").arg(&mistake.id).ok().out;
         assert_eq!(one.contains("attn demo"), mistake.demo.is_some(), "{one}");
-        let Some(demo) = mistake.demo else { continue };
+        let Some(demo) = &mistake.demo else { continue };
         assert!(one.contains(&format!("attn demo {demo}.")), "{one}");
         demos.insert(demo);
     }

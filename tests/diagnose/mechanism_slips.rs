@@ -232,7 +232,7 @@ fn what_changes_nothing_is_neither_found_nor_ruled_out() {
     for exercise in exercises() {
         let diagnosis = exercise.examine(answer("O", exercise.result()));
         assert!(diagnosis.is_right(), "{}", exercise.name);
-        let hidden: BTreeSet<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
+        let hidden: BTreeSet<&str> = diagnosis.undetectable.iter().map(|mistake| &*mistake.id).collect();
         // A slip that one of its ways shows is not hidden.
         let shown: BTreeSet<&str> = exercise.wrong.iter().map(|slip| slip.id.as_str()).collect();
         for id in exercise.unchanged.iter().filter(|id| !shown.contains(id.as_str())) {
@@ -288,7 +288,7 @@ fn exercises_without_positions_norms_caps_sinks_and_gates_try_none_of_these() {
     let tasks = cases().iter().map(|case| case.examiner.task());
     let others = more_cases().iter().map(|case| case.examiner.task());
     for task in tasks.chain(others) {
-        let tried = catalogue().filter(|mistake| ids.contains(mistake.id));
+        let tried = catalogue().filter(|mistake| ids.contains(&*mistake.id));
         let tried: Vec<_> = tried.filter(|mistake| !mistake.ways(task).unwrap().is_empty()).collect();
         assert!(tried.is_empty(), "{tried:?}");
     }

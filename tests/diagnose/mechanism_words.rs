@@ -15,13 +15,13 @@ fn with_a_sink_the_fix_of_a_wrong_sum_puts_the_sink_into_it() {
             let diagnosis = exercise.examine(answer("O", &slip.matrix));
             let judged = diagnosis.first_wrong().unwrap();
             let slips = judged.mistakes.iter().flat_map(|named| &named.slips);
-            for one in slips.filter(|one| of_sums.contains(&one.mistake.id)) {
+            for one in slips.filter(|one| of_sums.contains(&&*one.mistake.id)) {
                 assert!(one.fix().contains("exp(sink)"), "{}: {}", exercise.name, one.fix());
-                seen.insert(one.mistake.id);
+                seen.insert(one.mistake.id.clone());
             }
         }
     }
-    assert!(seen.iter().copied().eq(of_sums), "{seen:?}");
+    assert!(seen.iter().eq(&of_sums), "{seen:?}");
 }
 
 #[test]

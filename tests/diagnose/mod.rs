@@ -13,6 +13,7 @@ mod mechanism_words;
 mod more_names;
 mod names;
 mod operators;
+mod own_mistakes;
 mod reviewed_slips;
 mod robust;
 mod sentences;

@@ -183,7 +183,7 @@ fn every_mistake_of_the_catalogue_has_a_record() {
             && !elsewhere.contains(id)
             && !of_gradients.contains(id)
     };
-    let missing: Vec<&str> = catalogue().map(|mistake| mistake.id).filter(is_missing).collect();
+    let missing: Vec<&str> = catalogue().map(|mistake| &*mistake.id).filter(is_missing).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 

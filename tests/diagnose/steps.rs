@@ -197,7 +197,7 @@ fn mistakes_made_after_a_step_are_not_said_to_be_hidden_in_it() {
     assert!(
         diagnosis.undetectable.is_empty(),
         "{:?}",
-        diagnosis.undetectable.iter().map(|m| m.id).collect::<Vec<_>>()
+        diagnosis.undetectable.iter().map(|m| m.id.clone()).collect::<Vec<_>>()
     );
 }
 

@@ -142,6 +142,12 @@ pub fn coincidence_cases() -> &'static [More] {
     ALL.get_or_init(|| of_another_hand("coincidences.json"))
 }
 
+/// Those of tests/golden/own_mistakes.json: mistakes of a teacher's own.
+pub fn own_cases() -> &'static [More] {
+    static ALL: std::sync::OnceLock<Vec<More>> = std::sync::OnceLock::new();
+    ALL.get_or_init(|| of_another_hand("own_mistakes.json"))
+}
+
 fn of_another_hand(file: &str) -> Vec<More> {
     let golden = golden::json(file);
     let slip = |value: &Value| {

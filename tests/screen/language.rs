@@ -99,7 +99,7 @@ fn lists_and_references_are_plain() {
         assert_plain(command, &attn(command).ok().out);
     }
     for mistake in attn::diagnose::catalogue() {
-        assert_plain(mistake.id, &attn(&format!("diagnose --list {}", mistake.id)).ok().out);
+        assert_plain(&mistake.id, &attn(&format!("diagnose --list {}", mistake.id)).ok().out);
     }
 }
 

@@ -82,7 +82,7 @@ fn it_has_every_lesson_demo_term_and_mistake_and_every_link_leads_somewhere() {
     }
     assert!(demos().all(|demo| pages.contains_key(&format!("demos/{}.html", demo.name))));
     assert_eq!(values(&pages["glossary.html"], "id").len(), glossary().len());
-    let listed: Vec<&str> = catalogue().map(|mistake| mistake.id).collect();
+    let listed: Vec<&str> = catalogue().map(|mistake| &*mistake.id).collect();
     assert_eq!(values(&pages["mistakes.html"], "id"), listed);
     let mut led_to = BTreeSet::new();
     for (name, page) in &pages {

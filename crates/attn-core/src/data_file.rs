@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// # Panics
 /// If the file does not hold this.
 pub fn read<T: Deserialize<'static>>(file: &'static str) -> T {
-    basic_toml::from_str(file).expect("a data file has the form that its reader expects")
+    toml::from_str(file).expect("a data file has the form that its reader expects")
 }
 
 /// The entries of a data file, which has one list.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::foreign::{visible, visible_lines};
-use crate::text::abridged;
+use crate::text::{abridged, did_you_mean};
 
 /// The result of everything that can fail here.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -93,6 +93,21 @@ impl Error {
         Error::Unusable(Box::new(Problem { kind, what: what.into(), place: None, help: None }))
     }
 
+    /// The error of a message of serde; where a word is unknown, the words that it expected are the remedy, the nearest first.
+    pub fn of_serde(message: &str) -> Error {
+        let Some((what, expected)) =
+            message.rsplit_once(", expected ").filter(|(what, _)| what.contains("unknown "))
+        else {
+            return Error::new(message);
+        };
+        let quoted = |text| str::split(text, '`').skip(1).step_by(2);
+        let near = quoted(what).last().and_then(|word| did_you_mean(word, quoted(expected)));
+        let near = near.map_or_else(String::new, |near| format!("{near} "));
+        let what =
+            what.replace("unknown variant", "there is no").replace("unknown field", "there is no field");
+        Error::new(what).help(format!("{near}it can be {}", expected.replace("one of ", "")))
+    }
+
     /// This error with its problem changed; a failure of the output has none.
     fn changed(mut self, change: impl FnOnce(&mut Problem)) -> Error {
         if let Error::Unusable(problem) = &mut self {
@@ -118,6 +133,16 @@ impl Error {
                 problem.what = format!("{about}: {}", problem.what);
             }
         })
+    }
+
+    /// This error in other words; its remedy stays.
+    pub fn saying(self, what: String) -> Error {
+        self.changed(|problem| problem.what = what)
+    }
+
+    /// This error at this place, whatever place it had.
+    pub fn moved(self, place: Place) -> Error {
+        self.changed(|problem| problem.place = Some(place))
     }
 
     /// This error in the named file or argument.

@@ -37,6 +37,12 @@ pub(crate) struct ComputationArgs {
 }
 
 impl ComputationArgs {
+    /// Whether tokens, or queries, are given.
+    pub(crate) fn is_given(&self) -> bool {
+        let InputArgs { file, words, random, x, q, .. } = &self.inputs;
+        [file.is_some(), words.is_some(), random.is_some(), x.is_some(), q.is_some()].contains(&true)
+    }
+
     /// Words that are defined again by later options replace the earlier ones: `self` was parsed from both.
     pub(crate) fn replace_earlier(&mut self, earlier: &ComputationArgs) {
         self.inputs.vectors.replace_earlier(&earlier.inputs.vectors);

@@ -93,6 +93,7 @@ impl Candidates {
     fn reaching(task: Task, mut is_reached: impl FnMut(Site) -> bool) -> Candidates {
         let ways: Vec<Way> = catalogue()
             .flat_map(|mistake| mistake.ways(&task).expect("a test reads the ways of all mistakes"))
+            .chain(task.own_ways().iter().cloned())
             .collect();
         let likelihood = |way: usize| ways[way].slip.mistake.likelihood;
         let mut alone: Vec<usize> =
@@ -157,8 +158,8 @@ impl Candidates {
     }
 
     /// The first mistake of a candidate, if it has one.
-    pub(super) fn mistake(&self, candidate: &Candidate) -> Option<&'static Mistake> {
-        candidate.ways[0].map(|way| self.ways[way].slip.mistake)
+    pub(super) fn mistake(&self, candidate: &Candidate) -> Option<&Arc<Mistake>> {
+        candidate.ways[0].map(|way| &self.ways[way].slip.mistake)
     }
 
     /// The mistakes of a candidate, and their changes.

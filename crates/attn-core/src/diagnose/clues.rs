@@ -40,7 +40,7 @@ impl Clue {
         let clue = Clue::of(
             "The numbers are consistent with dropout of the weights, which sets some to 0 and makes the others larger.",
         );
-        Clue { cause: catalogue::find("dropout").ok().map(|dropout| dropout.fix.into()), ..clue }
+        Clue { cause: catalogue::find("dropout").ok().map(|dropout| dropout.fix.clone()), ..clue }
     }
 
     /// Some heads (from 0) are wrong, and the others are right.

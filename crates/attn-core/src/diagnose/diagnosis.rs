@@ -21,9 +21,9 @@ pub struct Diagnosis {
     /// Every node that was handed in, in the order of computing.
     pub nodes: Vec<JudgedNode>,
     /// Mistakes that change nothing on these inputs, neither here nor in the result; they are not ruled out.
-    pub undetectable: Vec<&'static Mistake>,
+    pub undetectable: Vec<Arc<Mistake>>,
     /// Mistakes that would show here if more digits had been handed in.
-    pub too_coarse: Vec<&'static Mistake>,
+    pub too_coarse: Vec<Arc<Mistake>>,
     /// Whether pairs of mistakes were tried; false if that would have taken too long.
     pub pairs_tried: bool,
 }
@@ -127,8 +127,8 @@ pub struct NamedMistake {
 
 impl NamedMistake {
     /// The names of the mistakes.
-    pub fn ids(&self) -> Vec<&'static str> {
-        self.slips.iter().map(|slip| slip.mistake.id).collect()
+    pub fn ids(&self) -> Vec<&str> {
+        self.slips.iter().map(|slip| &*slip.mistake.id).collect()
     }
 
     /// The computation with the mistakes in it.

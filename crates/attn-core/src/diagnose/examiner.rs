@@ -1,6 +1,7 @@
 //! Judging submissions: compare node by node, find the first that is wrong, and name the mistake.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -126,7 +127,7 @@ impl Examiner {
         let names: BTreeSet<String> = nodes.iter().chain(&results).map(|(node, ..)| node.clone()).collect();
         let names: Vec<String> = names.into_iter().collect();
         // Each mistake with whether all ways to make it are hidden, and whether they are too small to be seen.
-        let mut all: Vec<(&'static Mistake, [bool; 2])> = Vec::new();
+        let mut all: Vec<(&Arc<Mistake>, [bool; 2])> = Vec::new();
         self.candidates.each(CandidateList::Classic, &names, None, |row: &Row<'_>| {
             let Some(mistake) = self.candidates.mistake(row.candidate) else { return };
             let shows = |nodes: &[Expectation<'_>], digits: usize| {
@@ -138,7 +139,7 @@ impl Examiner {
             let is_exactly_seen = shows(&nodes, 0);
             let is_hidden = !is_exactly_seen && !shows(&results, 0);
             let is_too_coarse = is_exactly_seen && !shows(&nodes, 1);
-            match all.iter_mut().find(|(known, _)| std::ptr::eq(*known, mistake)) {
+            match all.iter_mut().find(|(known, _)| Arc::ptr_eq(known, mistake)) {
                 Some((_, [hidden, too_coarse])) => {
                     *hidden &= is_hidden;
                     *too_coarse &= is_too_coarse;
@@ -151,7 +152,7 @@ impl Examiner {
         all.retain(|(mistake, _)| !(one_head && mistake.id == "scale-model-width"));
         let [undetectable, too_coarse] = [0, 1].map(|which: usize| {
             let those = all.iter().filter(|(_, is)| is[which]);
-            those.map(|(mistake, _)| *mistake).collect()
+            those.map(|(mistake, _)| Arc::clone(mistake)).collect()
         });
         UnseenMistakes { undetectable, too_coarse }
     }

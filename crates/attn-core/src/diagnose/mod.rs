@@ -26,7 +26,7 @@ mod walk;
 
 pub use crate::graph::recipes::Change;
 pub use answer::Answer;
-pub use catalogue::{GROUPS, Group, Likelihood, Mistake, Slip, Way, catalogue, find};
+pub use catalogue::{GROUPS, Group, Likelihood, Mistake, Slip, Way, catalogue, find, own_mistakes};
 pub use clues::cause;
 pub use compare::{Difference, MOST_DECIMALS, Tolerance, decimals_of};
 pub use diagnosis::{

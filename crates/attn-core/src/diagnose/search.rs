@@ -204,8 +204,8 @@ impl<'a> Search<'a> {
         for Fit { explanation: Explanation { slips, changes }, computation, residual, log_chance, .. } in
             fitting
         {
-            let ids = |slips: &[Slip]| slips.iter().map(|slip| slip.mistake.id).collect::<Vec<_>>();
-            if result.named.iter().any(|known| known.ids() == ids(&slips)) {
+            let ids: Vec<&str> = slips.iter().map(|slip| &*slip.mistake.id).collect();
+            if result.named.iter().any(|known| known.ids() == ids) {
                 continue;
             }
             let chance = elementary::exp(log_chance + elementary::ln(tried.max(1) as f64)).min(1.0);

@@ -1,5 +1,7 @@
 //! An input on which mistakes can be told from the right answer, and from each other.
 
+use std::sync::Arc;
+
 use crate::attention::RopeScaling;
 use crate::error::Result;
 use crate::graph::recipes::{AttendInputs, PositionKind, Rotary};
@@ -21,7 +23,7 @@ pub struct Suggestion {
     /// The number of possible mistakes that change the result.
     pub told_apart: usize,
     /// The mistakes that do not change it.
-    pub hidden: Vec<&'static Mistake>,
+    pub hidden: Vec<Arc<Mistake>>,
 }
 
 /// The number of inputs drawn for each choice of shapes.
@@ -40,7 +42,9 @@ pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
     for wider in [0, 1, 2] {
         for draw in 0..DRAWS {
             let inputs = drawn(task.inputs(), task, wider, seed.wrapping_add(draw));
-            let exercise = match Task::new(*task.recipe(), inputs.clone()) {
+            let exercise = match Task::new(*task.recipe(), inputs.clone())
+                .and_then(|exercise| exercise.with_mistakes(task.own()))
+            {
                 Ok(exercise) => exercise,
                 Err(error) if best.is_none() && wider == 2 => return Err(error),
                 Err(_) => continue,
@@ -68,14 +72,14 @@ pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
 
 /// The mistakes that an input makes visible in the result, and those that it hides.
 struct Distinctions {
-    shown: Vec<&'static Mistake>,
-    hidden: Vec<&'static Mistake>,
+    shown: Vec<Arc<Mistake>>,
+    hidden: Vec<Arc<Mistake>>,
     /// The number of pairs of different mistakes with the same result.
     alike: usize,
 }
 
 fn distinctions(task: &Task) -> Distinctions {
-    let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
+    let (mut shown, mut hidden): (Vec<Arc<Mistake>>, Vec<Arc<Mistake>>) = (Vec::new(), Vec::new());
     let Some(right) = standing_for(task.right(), "O") else {
         return Distinctions { shown, hidden, alike: 0 };
     };
@@ -83,7 +87,7 @@ fn distinctions(task: &Task) -> Distinctions {
     let same = |a: &Matrix, b: &Matrix| {
         a.shape() == b.shape() && a.cells().zip(b.cells()).all(|(a, b)| distance(a, b) <= near)
     };
-    let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
+    let mut results: Vec<(&Arc<Mistake>, Matrix)> = Vec::new();
     let candidates = Candidates::once(task.clone());
     candidates.each(CandidateList::Classic, &["O".to_string()], None, |row| {
         let mistake = candidates.mistake(row.candidate);
@@ -91,7 +95,7 @@ fn distinctions(task: &Task) -> Distinctions {
         let is_hidden = same(&numbers.matrix, right);
         let seen = if is_hidden { &mut hidden } else { &mut shown };
         if !seen.iter().any(|known| known.id == mistake.id) {
-            seen.push(mistake);
+            seen.push(mistake.clone());
         }
         if !is_hidden {
             results.push((mistake, numbers.matrix.clone()));
@@ -170,7 +174,7 @@ impl Task {
             PositionKind::Rotary(rotary) => Some(rotary),
             _ => None,
         };
-        match mistake.id {
+        match &*mistake.id {
             "positions-start" => rotary.is_some_and(|rotary| !counts_tokens(rotary)),
             "rope-pairing" => rotary.is_some_and(|rotary| rotary.width.unwrap_or(self.facts().d_k) == 2),
             "qk-norm-late" => {

@@ -1,7 +1,7 @@
 //! The exercise, and its right answer.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -17,6 +17,8 @@ use crate::graph::{BackwardPass, Given, Graph, Node, Op, Role, Stage, Start, Ste
 use crate::json_number;
 use crate::matrix::{Matrix, Shape};
 
+use super::catalogue::{Mistake, Way, ways_of_all};
+
 /// An exercise: a recipe, its inputs, and the graph of the right answer.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -26,6 +28,9 @@ pub struct Task {
     facts: Facts,
     backward: Option<BackwardPass>,
     results: Vec<String>,
+    /// Mistakes of somebody's own, and the ways to make them here.
+    own: Arc<[Arc<Mistake>]>,
+    own_ways: Arc<[Way]>,
     names: OnceLock<Map<String, Value>>,
     /// The serde form of the recipe.
     tree: OnceLock<Value>,
@@ -110,6 +115,8 @@ impl Task {
             facts,
             backward: None,
             results: vec![Stage::Output.name().to_string()],
+            own: Arc::default(),
+            own_ways: Arc::default(),
             names: OnceLock::new(),
             tree: OnceLock::new(),
         })
@@ -128,6 +135,24 @@ impl Task {
         let of_given = gradients.all.iter().filter(|gradient| self.right[gradient.of].op.is_given());
         self.results.extend(of_given.map(|gradient| self.right[gradient.id].name.clone()));
         Ok(Task { backward: Some(backward), names: OnceLock::new(), ..self })
+    }
+
+    /// The same exercise with mistakes of somebody's own, which are tried together with the others.
+    ///
+    /// # Errors
+    /// At the line and column of a way that cannot be read in this exercise.
+    pub fn with_mistakes(self, own: &[Arc<Mistake>]) -> Result<Task> {
+        Ok(Task { own: own.into(), own_ways: ways_of_all(own, &self)?.into(), ..self })
+    }
+
+    /// The mistakes of somebody's own.
+    pub(super) fn own(&self) -> &[Arc<Mistake>] {
+        &self.own
+    }
+
+    /// The ways to make the mistakes of somebody's own.
+    pub fn own_ways(&self) -> &[Way] {
+        &self.own_ways
     }
 
     /// The graph of the right answer.
@@ -151,20 +176,19 @@ impl Task {
     }
 
     /// What a name in the data of mistakes stands for: a property of the exercise, a setting of its recipe, or T, N, H, G, d_model.
-    /// `rotary.base` leads into an object, and is nothing where that is something else.
+    /// `rotary.base` leads into an object, and is nothing where that is something else. An object of one field is a choice with its
+    /// parameters; one of several fields always has the same.
     pub(super) fn named(&self, name: &str) -> Option<Value> {
         let mut parts = name.split('.');
         let first = self.names().get(parts.next()?)?;
-        let inner = |value: &Value, part: &str| {
-            let fields = value.as_object()?;
-            fields.get(part).or_else(|| fields.get(&part.replace('_', "-"))).cloned()
-        };
-        let Some(second) = parts.next() else { return Some(first.clone()) };
-        let second = inner(first, second).unwrap_or_default();
-        Some(parts.fold(second, |value, part| inner(&value, part).unwrap_or_default()))
+        parts.try_fold(first.clone(), |value, part| {
+            let Some(fields) = value.as_object() else { return Some(Value::Null) };
+            let field = fields.get(part).or_else(|| fields.get(&part.replace('_', "-")));
+            field.cloned().or((fields.len() < 2).then_some(Value::Null))
+        })
     }
 
-    fn names(&self) -> &Map<String, Value> {
+    pub(super) fn names(&self) -> &Map<String, Value> {
         self.names.get_or_init(|| {
             let Task { recipe, facts, .. } = self;
             let [a, b] = [tree(recipe), serde_json::to_value(facts).unwrap_or_default()];

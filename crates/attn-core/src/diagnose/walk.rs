@@ -40,9 +40,9 @@ impl Examiner {
 #[derive(Clone)]
 pub(super) struct UnseenMistakes {
     /// Mistakes that change neither these parts nor the result in any way of making them.
-    pub undetectable: Vec<&'static Mistake>,
+    pub undetectable: Vec<Arc<Mistake>>,
     /// Mistakes whose changes of these parts are smaller than the student's digits.
-    pub too_coarse: Vec<&'static Mistake>,
+    pub too_coarse: Vec<Arc<Mistake>>,
 }
 
 /// For each part its nodes, its decimals, and the bits of its roundoff.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub use functions::{CELL_FUNCTIONS, CellFunction, Gives, function_of, functions, of_numbers, simple_op};
 pub use lexer::is_run_name;
 pub use parser::{KEYWORDS, KeyParts, LINE_WORDS, LONGEST, expression, key, key_expression, program};
-pub use values::{Lookup, Values, change, number_value};
+pub use values::{Lookup, Values, change, number_value, sentence};
 
 /// A place in the text: line and column, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -65,6 +65,14 @@ pub fn change(values: Values<'_>, text: &str, at: At, recipe: &Recipe) -> Result
     }
 }
 
+/// Checks that a text may be a change, whatever its names stand for.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn sentence(text: &str) -> Result<()> {
+    arguments("", text, At::default()).map(drop)
+}
+
 /// A word, and the words that hyphens join to it: `keys-with-queries`.
 fn spelled(of: &Expression) -> Option<String> {
     match &*of.kind {
@@ -136,6 +144,7 @@ impl Values<'_> {
                     None => match name.as_str() {
                         "yes" => true.into(),
                         "no" => false.into(),
+                        path if path.contains('.') => return Err(self.unknown(of, path)),
                         _ => name.into(),
                     },
                 }
@@ -146,8 +155,15 @@ impl Values<'_> {
             Kind::Binary(sign, a, b) => match sign {
                 Sign::And => (self.holds(a)? && self.holds(b)?).into(),
                 Sign::Or => (self.holds(a)? || self.holds(b)?).into(),
-                Sign::Equal => same(&self.value(a)?, &self.value(b)?).into(),
-                Sign::Differs => (!same(&self.value(a)?, &self.value(b)?)).into(),
+                Sign::Equal | Sign::Differs => {
+                    let left = self.value(a)?;
+                    if !is_known(a)
+                        && let Some(word) = spelled(a)
+                    {
+                        return Err(self.unknown(a, &word));
+                    }
+                    (same(&left, &self.value(b)?) == (*sign == Sign::Equal)).into()
+                }
                 _ => match sign.of(self.number(a)?, self.number(b)?) {
                     holds if sign.is_comparison() => (holds != 0.0).into(),
                     number => number_value(number),
@@ -239,7 +255,7 @@ impl Values<'_> {
             Value::Null | Value::Bool(false) => Ok(false),
             Value::Number(number) => Ok(number.as_f64() != Some(0.0)),
             Value::String(word) if spelled(of).is_some_and(|name| name == word) => {
-                Err(self.wrong(of, format!("there is no `{}`", clip(&word))))
+                Err(self.unknown(of, &word))
             }
             _ => Ok(true),
         }
@@ -258,9 +274,12 @@ impl Values<'_> {
             out.push_str(before);
             out.push_str(&match self.value(&of)? {
                 Value::String(word) if spelled(&of).is_some_and(|name| (self.names)(&name).is_none()) => {
-                    return Err(self.wrong(&of, format!("there is no `{}`", clip(&word))));
+                    return Err(self.unknown(&of, &word));
                 }
-                Value::String(text) if spelled(&of).is_none() => self.text(&text, at)?,
+                // What stands in braces as a text is shorter than they are; anything else may lead back here.
+                Value::String(text) if spelled(&of).is_none() && text.len() < close => {
+                    self.text(&text, at)?
+                }
                 Value::String(text) => text,
                 value => json_number::number(&value).map_or_else(|| text_of(&value), |x| x.to_string()),
             });
@@ -279,13 +298,21 @@ impl Values<'_> {
             Over::Range(from, to) => {
                 let [from, to] = [self.whole(from)?, self.whole(to)?];
                 if to > from + MOST_REPEATED {
-                    return Err(wrong(self.file, at, format!("this repeats from {from} to {to}")));
+                    return Err(wrong(
+                        self.file,
+                        at,
+                        format!("this repeats from {from} to {to}, more than {MOST_REPEATED} times"),
+                    ));
                 }
                 (from..=to).map(Value::from).collect()
             }
             Over::Each(each) => each.iter().map(|one| self.value(one)).collect::<Result<_>>()?,
         };
         Ok((read.variable, values))
+    }
+
+    fn unknown(&self, of: &Expression, name: &str) -> Error {
+        self.wrong(of, format!("there is no `{}`", clip(name)))
     }
 
     fn wrong(&self, of: &Expression, what: impl Into<String>) -> Error {
@@ -433,8 +460,8 @@ mod tests {
             ("scal = none", ["there is no setting `scal`", "`scale`"]),
             ("scale = nothing-else", ["`scale` cannot be `nothing-else`", "`inverse-root-of`"]),
             ("positions.kind.alibi.heads = 2", ["`positions.kind` has no `alibi`", "rotary"]),
-            ("relu(quries)", ["unknown variant `quries`", "`queries`"]),
-            ("rely(queries)", ["unknown variant `rely`", "`relu`"]),
+            ("relu(quries)", ["there is no `quries`", "did you mean `queries`?"]),
+            ("rely(queries)", ["there is no `rely`", "did you mean `relu`?"]),
             ("queries", ["`queries` is no change", "scale = none"]),
             ("added(queries, Z)", ["`added(queries)`", "`Z`"]),
         ] {

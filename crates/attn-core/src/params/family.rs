@@ -307,7 +307,7 @@ struct File {
 }
 
 static FILE: LazyLock<File> = LazyLock::new(|| {
-    basic_toml::from_str(include_str!("../../data/families.toml")).expect("a test reads the file")
+    toml::from_str(include_str!("../../data/families.toml")).expect("a test reads the file")
 });
 
 impl Family {

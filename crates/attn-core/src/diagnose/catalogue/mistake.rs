@@ -1,5 +1,6 @@
 //! A mistake, the entries of its ways in the data file, and a way to make it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,29 +14,39 @@ use crate::graph::recipes::Change;
 #[serde(deny_unknown_fields)]
 pub struct Mistake {
     /// The title of the step in which it is made.
-    pub(super) group: &'static str,
+    #[serde(default = "own_group")]
+    pub(super) group: String,
     /// Its name on the command line and in JSON.
-    pub id: &'static str,
+    pub id: String,
     /// Its likelihood.
+    #[serde(default)]
     pub likelihood: Likelihood,
     /// The mistake as one sentence to the student.
-    pub slip: &'static str,
+    pub slip: String,
     /// Why it is wrong.
-    pub why: &'static str,
+    pub why: String,
     /// The fix, in one line.
-    pub fix: &'static str,
+    pub fix: String,
     /// The symptom in the numbers.
-    pub symptom: &'static str,
+    pub symptom: String,
     /// The demo that shows the correct step; none where there is no such demo.
-    pub demo: Option<&'static str>,
+    pub demo: Option<String>,
     /// The condition of all ways.
     #[serde(rename = "if")]
     pub(super) condition: Option<String>,
     /// The ways to make it; what is solved for, not tried, has none.
     #[serde(default, rename = "ways")]
     pub(super) entries: Vec<WayEntry>,
+    /// Its place in the list of the file.
+    #[serde(skip)]
+    pub(super) number: usize,
     #[serde(skip)]
     pub(super) shared: Arc<Shared>,
+}
+
+/// The title of mistakes without one.
+fn own_group() -> String {
+    "Mistakes of your own".to_string()
 }
 
 /// What the mistakes of a file share.
@@ -43,6 +54,8 @@ pub struct Mistake {
 pub(super) struct Shared {
     /// The name of the file.
     pub file: String,
+    /// All of it, to find the place of an error.
+    pub text: Cow<'static, str>,
     /// Texts with a name.
     pub texts: BTreeMap<String, String>,
     /// Lists with a name, to repeat a way for.
@@ -50,12 +63,13 @@ pub(super) struct Shared {
 }
 
 /// The likelihood of a mistake: equally good fits are named in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Likelihood {
     /// Every class makes it: it is also looked for together with others, and named where an exercise cannot show it.
     Classic,
     /// It is made now and then.
+    #[default]
     Common,
     /// It is made seldom.
     Rare,
@@ -87,7 +101,7 @@ pub struct Way {
 #[derive(Clone, Debug)]
 pub struct Slip {
     /// The mistake.
-    pub mistake: &'static Mistake,
+    pub mistake: Arc<Mistake>,
     /// The detail that distinguishes it from other ways to make the mistake, where there are several: “to 2 decimals”.
     pub detail: Option<String>,
     /// The sentence of this way, where it says more than the mistake's own.
@@ -112,13 +126,13 @@ impl Slip {
         match (&self.said, &self.detail) {
             (Some(said), _) => said.clone(),
             (None, Some(detail)) => format!("{} ({detail}).", self.mistake.slip.trim_end_matches('.')),
-            (None, None) => self.mistake.slip.to_string(),
+            (None, None) => self.mistake.slip.clone(),
         }
     }
 
     /// The fix, in one line.
     pub fn fix(&self) -> &str {
-        self.fix.as_deref().unwrap_or(self.mistake.fix)
+        self.fix.as_deref().unwrap_or(&self.mistake.fix)
     }
 }
 

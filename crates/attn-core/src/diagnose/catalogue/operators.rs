@@ -1,7 +1,7 @@
 //! Every operator at every site, with sentences composed from the tables of `data/operators.toml`. Mistakes with a name of their own
 //! are found before.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -104,7 +104,7 @@ struct Operators {
 /// The operators of the data file; each is read once.
 static OPERATORS: LazyLock<Operators> = LazyLock::new(|| {
     let text = include_str!("../../../data/operators.toml");
-    let tables: Tables = basic_toml::from_str(text).expect("a test reads the file");
+    let tables: Tables = toml::from_str(text).expect("a test reads the file");
     let read =
         |entries: &[Entry], words: &[(&str, &str)]| read(entries, words).expect("a test reads the file");
     let along = |axis: &Axis, entries: &[Entry]| {
@@ -144,7 +144,7 @@ fn alter(text: &str) -> Result<Alter> {
 }
 
 /// The ways of one mistake: everything that can be done at its sites.
-pub(super) fn ways(mistake: &'static Mistake, task: &Task) -> Result<Vec<Way>> {
+pub(super) fn ways(mistake: &Arc<Mistake>, task: &Task) -> Result<Vec<Way>> {
     let Operators { tables, before, after } = &*OPERATORS;
     let names = |name: &str| task.named(name);
     let values = Values { file: "", names: &names };
@@ -193,7 +193,7 @@ impl Place {
         Ok(operators)
     }
 
-    fn way(&self, mistake: &'static Mistake, operator: &Operator) -> Way {
+    fn way(&self, mistake: &Arc<Mistake>, operator: &Operator) -> Way {
         let Operator { alter, part, cause, .. } = operator;
         let Place { site: stage, noun, when, note, .. } = self;
         let is_plural = part.as_ref().map_or(self.plural, |(_, is_plural)| *is_plural);
@@ -217,7 +217,7 @@ impl Place {
             _ => format!("Use {noun} as {}", if self.plural { "they are" } else { "it is" }),
         };
         let slip = Slip {
-            mistake,
+            mistake: mistake.clone(),
             detail: Some(if note.is_empty() { what } else { format!("{what}, {note}") }),
             said: Some(format!("{}{rest}", first.to_uppercase())),
             fix: Some(format!("{as_is}: {cause}.")),

@@ -410,8 +410,9 @@ impl Alteration {
     /// # Errors
     /// If there is no such site, no such operation, or it does not have these parameters.
     pub fn read(name: &str, site: &str, parameters: Option<Value>) -> Result<Alteration> {
-        let unknown = |error: serde_json::Error| Error::new(format!("`{name}({site})`: {error}"));
-        let stage = serde_json::from_value(site.into()).map_err(unknown)?;
+        let unknown = |why: String| Error::of_serde(&format!("`{name}({site})`: {why}"));
+        let stage = serde_json::from_value(site.into())
+            .map_err(|error: serde_json::Error| unknown(error.to_string()))?;
         let of = |name: &str| match &parameters {
             Some(parameters) => json!({ name: parameters }),
             None => name.into(),
@@ -428,15 +429,22 @@ impl Alteration {
         for form in forms {
             match serde_json::from_value(form) {
                 Ok(alter) => return Ok(Alteration { stage, alter }),
-                Err(error) => refused.push(error),
+                Err(error) => refused.push(error.to_string()),
             }
         }
-        // What knows the name says what is wrong with the parameters.
+        // What knows the name says what is wrong with the parameters; else it can be a name of any form.
         let how = along.map_or(name, |(_, how)| how);
-        let is_unknown =
-            |error: &serde_json::Error| error.to_string().starts_with(&format!("unknown variant `{how}`"));
-        let at = refused.iter().position(|error| !is_unknown(error)).unwrap_or(0);
-        Err(unknown(refused.swap_remove(at)))
+        let none = format!("unknown variant `{how}`, expected ");
+        if let Some(at) = refused.iter().position(|why| !why.starts_with(&none)) {
+            return Err(unknown(refused.swap_remove(at)));
+        }
+        if along.is_none() && Alteration::read(&format!("rows-{name}"), site, parameters).is_ok() {
+            let error = Error::new(format!("`{name}({site})`: there is no `{name}` without an axis"));
+            return Err(error.help(format!("write rows-{name}, columns-{name} or whole-{name}")));
+        }
+        let names: Vec<&str> =
+            refused.iter().map(|why| why[none.len()..].trim_start_matches("one of ")).collect();
+        Err(unknown(none + &names.join(", ")))
     }
 }
 

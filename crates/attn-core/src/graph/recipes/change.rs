@@ -199,9 +199,9 @@ impl Setting {
         }
         *found(recipe, &path)?.1 = right;
         let why = refused.map_or_else(String::new, |error| error.to_string());
-        let what = format!("`{path}` cannot be `{}`", text_of(value));
+        let what = format!("`{path}` cannot be `{}`", clip(&text_of(value)));
         Err(match why.split_once("expected one of ") {
-            Some((_, choices)) => Error::new(what).help(format!("it can be {choices}")),
+            Some(_) => Error::of_serde(&why).saying(what),
             None => Error::new(format!("{what}: {why}")),
         })
     }

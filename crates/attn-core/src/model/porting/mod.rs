@@ -32,7 +32,7 @@ struct File {
 }
 
 static FILE: LazyLock<File> = LazyLock::new(|| {
-    basic_toml::from_str(include_str!("../../../data/porting.toml")).expect("a test reads the file")
+    toml::from_str(include_str!("../../../data/porting.toml")).expect("a test reads the file")
 });
 
 /// A tensor that was dumped: its name, its dimensions and its numbers, row by row.

@@ -1,5 +1,7 @@
 //! The catalogue of mistakes, and everything about one of them.
 
+use std::sync::Arc;
+
 use crate::diagnose::{Mistake, Suggestion, Task};
 use crate::foreign::visible;
 use crate::graph::Graph;
@@ -12,27 +14,36 @@ pub fn mistake(mistake: &Mistake) -> Story {
     let step = |text: String| Step::new(text, Vec::new());
     let notice = Some(format!("Symptom: {}", mistake.symptom));
     let mut steps = vec![
-        step(mistake.slip.into()),
-        Step { notice, ..step(mistake.why.into()) },
+        step(mistake.slip.clone()),
+        Step { notice, ..step(mistake.why.clone()) },
         step(format!("To fix it: {}", mistake.fix)),
     ];
-    steps.extend(mistake.demo.map(|demo| step(format!("The correct step: attn demo {demo}."))));
-    Story::of_steps(mistake.id, Graph::new(), steps)
+    steps.extend(mistake.demo.as_ref().map(|demo| step(format!("The correct step: attn demo {demo}."))));
+    Story::of_steps(&mistake.id, Graph::new(), steps)
 }
 
 /// Mistakes by id, with all that is known of each.
-pub fn mistakes_in_full(mistakes: &[&Mistake]) -> Table {
-    let row = |mistake: &&Mistake| {
-        let Mistake { id, slip, why, symptom, fix, .. } = **mistake;
-        [id, slip, why, symptom, fix, mistake.demo.unwrap_or_default()].map(str::to_string).to_vec()
+pub fn mistakes_in_full<'m>(mistakes: impl IntoIterator<Item = &'m Arc<Mistake>>) -> Table {
+    let row = |mistake: &Arc<Mistake>| {
+        let Mistake { id, slip, why, symptom, fix, demo, .. } = &**mistake;
+        [id, slip, why, symptom, fix, demo.as_ref().unwrap_or(&String::new())].map(String::clone).to_vec()
     };
-    Table::new(&["id", "slip", "why", "symptom", "fix", "demo"], mistakes.iter().map(row))
+    Table::new(&["id", "slip", "why", "symptom", "fix", "demo"], mistakes.into_iter().map(row))
 }
 
 /// Mistakes by id, with one sentence each.
-pub fn mistakes(mistakes: &[&Mistake]) -> Table {
-    let row = |mistake: &&Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
-    Table::new(&["id", "the mistake"], mistakes.iter().map(row))
+pub fn mistakes<'m>(mistakes: impl IntoIterator<Item = &'m Arc<Mistake>>) -> Table {
+    sentences("id", "the mistake", mistakes)
+}
+
+/// Mistakes by id with one sentence each, below these words.
+pub(super) fn sentences<'m>(
+    id: &str,
+    slip: &str,
+    mistakes: impl IntoIterator<Item = &'m Arc<Mistake>>,
+) -> Table {
+    let row = |mistake: &Arc<Mistake>| vec![mistake.id.clone(), mistake.slip.clone()];
+    Table::new(&[id, slip], mistakes.into_iter().map(row))
 }
 
 // A suggested input: a file on which mistakes show, and how to use it.
@@ -63,7 +74,7 @@ pub fn suggested_input(
         ),
     ];
     let (never, not_here): (Vec<_>, Vec<_>) =
-        suggestion.hidden.iter().copied().partition(|mistake| task.never_shows(mistake));
+        suggestion.hidden.iter().partition(|mistake| task.never_shows(mistake));
     steps.extend(hidden(&never, NEVER_SHOWN));
     steps.extend(hidden(&not_here, NOT_SHOWN_HERE));
     Story::of_steps(&title, Graph::new(), steps)
@@ -76,8 +87,7 @@ const NOT_SHOWN_HERE: &str = "On this input some mistakes change nothing in the 
                               numbers, another number of tokens or another mask may show them.";
 
 /// The step that names mistakes which the input does not show; none where there are none.
-fn hidden(mistakes: &[&Mistake], text: &str) -> Option<Step> {
-    let rows = mistakes.iter().map(|mistake| vec![mistake.id.into(), mistake.slip.into()]);
-    let table = Table::new(&["mistake", "what it would be"], rows);
+fn hidden(mistakes: &[&Arc<Mistake>], text: &str) -> Option<Step> {
+    let table = sentences("mistake", "what it would be", mistakes.iter().copied());
     (!mistakes.is_empty()).then(|| Step::new(text, vec![StepItem::Table(table)]))
 }

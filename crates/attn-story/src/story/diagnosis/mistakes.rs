@@ -58,7 +58,7 @@ fn to_digits(x: f64) -> f64 {
 
 /// “The correct step: attn demo scale.” None where no demo shows it.
 pub(super) fn demos(named: &NamedMistake) -> Option<String> {
-    let demos = named.slips.iter().filter_map(|slip| slip.mistake.demo);
+    let demos = named.slips.iter().filter_map(|slip| slip.mistake.demo.as_ref());
     let mut commands: Vec<String> = demos.map(|demo| format!("attn demo {demo}")).collect();
     commands.dedup();
     (!commands.is_empty()).then(|| format!("The correct step: {}.", commands.join(", ")))

@@ -1,13 +1,13 @@
 //! The report on one submission.
 
+use super::catalogue::sentences;
 use super::evidence::{both_ways, caution, cells, clues, extent_and_match};
 use super::mistakes::{
     alternatives, are_same_computation, first_cell, half_precision, near_enough, number, precision, sentence,
     size, worst_cell,
 };
 use crate::diagnose::{
-    Answer, CloseNumbers, Diagnosis, JudgedNode, Mistake, NamedMistake, Resemblance, Slip, Task, Verdict,
-    cause,
+    Answer, CloseNumbers, Diagnosis, JudgedNode, NamedMistake, Resemblance, Slip, Task, Verdict, cause,
 };
 use crate::graph::{self, Graph};
 use crate::story::{Step, StepItem, Story, Table};
@@ -194,13 +194,13 @@ fn further(node: &JudgedNode, task: &Task) -> Step {
 /// Why it is wrong and its symptom. The headline has said already what was done if there is only one explanation.
 fn explanation(named: &NamedMistake, is_alone: bool) -> Vec<Step> {
     let one = |slip: &Slip| {
-        let mistake = slip.mistake;
+        let mistake = &slip.mistake;
         let name = match (is_alone, named.slips.len()) {
             (true, 1) => String::new(),
             (true, _) => format!("[{}] ", mistake.id),
             (false, _) => format!("{} ", sentence(slip)),
         };
-        sentence_step(format!("{name}{} Symptom: {}", mistake.why, uncapitalised(mistake.symptom)))
+        sentence_step(format!("{name}{} Symptom: {}", mistake.why, uncapitalised(&mistake.symptom)))
     };
     named.slips.iter().map(one).collect()
 }
@@ -393,7 +393,7 @@ pub(super) fn notes(diagnosis: &Diagnosis, answers: &[Answer], desk: Desk) -> Ve
 /// The mistakes that this input, or its number of digits, cannot show.
 pub(super) fn cannot_show(diagnosis: &Diagnosis, task: &Task, desk: Desk) -> Vec<String> {
     let mut notes = Vec::new();
-    let hidden: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
+    let hidden: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| &*mistake.id).collect();
     if !hidden.is_empty() {
         let it = if hidden.len() == 1 { "it is" } else { "they are" };
         let mut note = format!(
@@ -406,7 +406,7 @@ pub(super) fn cannot_show(diagnosis: &Diagnosis, task: &Task, desk: Desk) -> Vec
         notes.push(note);
     }
     if !diagnosis.too_coarse.is_empty() {
-        let ids: Vec<&str> = diagnosis.too_coarse.iter().map(|mistake| mistake.id).collect();
+        let ids: Vec<&str> = diagnosis.too_coarse.iter().map(|mistake| &*mistake.id).collect();
         notes.push(format!("More digits would also show {}.", all_of(&ids)));
     }
     notes
@@ -418,8 +418,7 @@ pub(super) fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
     if !diagnosis.is_right() || hidden.is_empty() {
         return None;
     }
-    let row = |mistake: &&'static Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
-    let table = Table::new(&["mistake", "what it would be"], hidden.iter().map(row));
+    let table = sentences("mistake", "what it would be", hidden);
     let text = "Some mistakes change nothing on this input. They are neither found nor ruled out.";
     let notice = can_show_more(diagnosis, task).then(|| SHOWS_MORE.to_string());
     Some(Step { notice, ..Step::new(text, vec![StepItem::Table(table)]) })
