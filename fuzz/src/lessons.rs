@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 
 use attn::demo::{FileDemo, Settings};
+use attn::diagnose::{Mistake, Task, own_mistakes};
 use attn::error::{Error, Result};
+use attn::graph::recipes::{AttendInputs, Recipe};
 use attn::lesson::check::check;
 use attn::lesson::export::{Answers, Handout, cast, html, markdown, transcript};
 use attn::lesson::key::{Expression, Value, Values, WrittenNumber, numbers_in};
@@ -33,6 +35,29 @@ pub fn demo(bytes: &[u8]) {
     let Some(demo) = checked(FileDemo::read("mine.attn", text)) else { return };
     if is_small(text) {
         checked(demo.story(&Settings::default()));
+    }
+}
+
+/// Mistakes of a teacher's own: read, told, and made where their numbers are small.
+pub fn mistakes(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Some(groups) = checked(own_mistakes("mine.toml", text.to_string())) else { return };
+    let own: Vec<_> = groups.into_iter().flat_map(|group| group.mistakes).collect();
+    let x = Matrix::of([[0.5, -1.0], [2.0, 0.25], [0.0, 1.5]]);
+    for recipe in [Recipe::default(), Recipe::causal(), Recipe { heads: 2, kv_heads: 2, ..Recipe::causal() }]
+    {
+        let task = Task::new(recipe, AttendInputs::of_tokens(x.clone())).expect("an exercise");
+        let Some(task) = checked(task.with_mistakes(&own)) else { continue };
+        for way in task.own_ways() {
+            assert_fit_for_a_terminal(&way.slip.sentence());
+            assert_fit_for_a_terminal(way.slip.fix());
+            if is_small(text) {
+                let _ = task.with(&way.changes);
+            }
+        }
+    }
+    for Mistake { id, slip, why, fix, symptom, .. } in own.iter().map(|mistake| &**mistake) {
+        [id, slip, why, fix, symptom].into_iter().for_each(|text| assert_fit_for_a_terminal(text));
     }
 }
 

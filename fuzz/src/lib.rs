@@ -14,14 +14,14 @@ mod models;
 pub use commands::{cli, through_the_program};
 pub use files::{config, json, npy, npz, safetensors, text, words};
 pub use kernels::kernel;
-pub use lessons::{demo, key, lesson, prose};
+pub use lessons::{demo, key, lesson, mistakes, prose};
 pub use models::{model, tokenizer};
 
 /// What takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// Every target under the name of its program and of its folder of seeds.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("npy", npy),
     ("npz", npz),
     ("safetensors", safetensors),
@@ -31,6 +31,7 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("config", config),
     ("lesson", lesson),
     ("demo", demo),
+    ("mistakes", mistakes),
     ("key", key),
     ("prose", prose),
     ("cli", cli),

@@ -59,6 +59,7 @@ replayed! {
     no_configuration_breaks_the_counts: "config",
     no_lesson_breaks_its_reading_check_or_pages: "lesson",
     no_demo_breaks_its_reading_or_telling: "demo",
+    no_file_of_mistakes_breaks_its_reading_or_making: "mistakes",
     no_key_breaks_the_language_of_keys: "key",
     no_sentence_breaks_the_reading_of_numbers_and_votes: "prose",
     no_command_ends_otherwise_than_with_0_1_or_2: "cli",
