@@ -17,7 +17,7 @@ use crate::graph::{BackwardPass, Given, Graph, Node, Op, Role, Stage, Start, Ste
 use crate::json_number;
 use crate::matrix::{Matrix, Shape};
 
-use super::catalogue::{Mistake, Way, ways_of_all};
+use super::catalogue::{Mistake, Way};
 
 /// An exercise: a recipe, its inputs, and the graph of the right answer.
 #[derive(Clone, Debug)]
@@ -137,12 +137,9 @@ impl Task {
         Ok(Task { backward: Some(backward), names: OnceLock::new(), ..self })
     }
 
-    /// The same exercise with mistakes of somebody's own, which are tried together with the others.
-    ///
-    /// # Errors
-    /// At the line and column of a way that cannot be read in this exercise.
-    pub fn with_mistakes(self, own: &[Arc<Mistake>]) -> Result<Task> {
-        Ok(Task { own: own.into(), own_ways: ways_of_all(own, &self)?.into(), ..self })
+    /// The same exercise with mistakes of somebody's own, and the ways to make them in it.
+    pub(super) fn with_ways(self, own: &[Arc<Mistake>], ways: Vec<Way>) -> Task {
+        Task { own: own.into(), own_ways: ways.into(), ..self }
     }
 
     /// The mistakes of somebody's own.

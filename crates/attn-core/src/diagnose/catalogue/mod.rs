@@ -39,7 +39,6 @@ use mistake::{Record, Shared};
 
 pub use mistake::{Likelihood, Mistake, Slip, Way};
 pub use own::own_mistakes;
-pub(super) use ways::ways_of_all;
 
 /// A step of attention, and the mistakes that are made in it.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::diagnose::Task;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::recipes::Change;
+use crate::graph::recipes::{Change, text_of};
 use crate::language::{At, Lookup, Values, change, expression};
 use crate::text::{clip, did_you_mean};
 
@@ -26,27 +26,29 @@ pub(super) const LONGEST_TEXT: usize = 4000;
 /// A text that stands for another one, and so on, does so at most this often.
 const DEEPEST: usize = 8;
 /// All texts of a mistake have at most this many bytes, when they are written out.
-const MOST_WRITTEN: usize = 1 << 20;
+const MOST_WRITTEN: usize = 1 << 18;
 /// A mistake is made in at most this many rounds of one way.
 const MOST_ROUNDS: usize = 1000;
 /// The mistakes of a file have at most this many ways in an exercise.
 const MOST_WAYS: usize = 500;
 
-/// The ways to make some mistakes of one file in an exercise.
-///
-/// # Errors
-/// If one of them cannot be read, or there are too many.
-pub(in crate::diagnose) fn ways_of_all(mistakes: &[Arc<Mistake>], task: &Task) -> Result<Vec<Way>> {
-    let mut ways = Vec::new();
-    for mistake in mistakes {
-        ways.extend(mistake.ways(task)?);
-        if ways.len() > MOST_WAYS {
-            let error =
-                Error::new(format!("up to here there are more than {MOST_WAYS} ways in this exercise"));
-            return Err(error.of_kind(ErrorKind::TooLarge).at(mistake.place(None, "id")));
+impl Task {
+    /// The same exercise with mistakes of somebody's own, all of one file, which are tried together with the others.
+    ///
+    /// # Errors
+    /// At the line and column of a way that cannot be read in this exercise, or if there are too many.
+    pub fn with_mistakes(self, own: &[Arc<Mistake>]) -> Result<Task> {
+        let mut ways = Vec::new();
+        for mistake in own {
+            ways.extend(mistake.ways(&self)?);
+            if ways.len() > MOST_WAYS {
+                let what = format!("up to here there are more than {MOST_WAYS} ways in this exercise");
+                let error = Error::new(what).of_kind(ErrorKind::TooLarge);
+                return Err(error.at(mistake.place(None, "id")));
+            }
         }
+        Ok(self.with_ways(own, ways))
     }
-    Ok(ways)
 }
 
 /// Names, and their values in a round.
@@ -141,8 +143,8 @@ impl Reader<'_> {
         };
         let mut rounds = Vec::new();
         for record in records {
-            let condition = record.get("if").and_then(Value::as_str);
-            if !self.is_true(condition, round)? {
+            let condition = record.get("if").map(text_of);
+            if !self.is_true(condition.as_deref(), round)? {
                 continue;
             }
             let mut inner = Vec::new();
@@ -286,9 +288,9 @@ impl Reader<'_> {
         found
     }
 
-    /// What was read of a field; an error at its place, with the name that was meant.
+    /// What was read of a field; an error at its place, with the name that was meant. One in a text that a name stands for comes first.
     fn located<T>(&self, field: &str, round: &Round, read: Result<T>) -> Result<T> {
-        read.map_err(|error| {
+        self.fault.take().map_or(read, Err).map_err(|error| {
             let inner = |(name, value): (&String, &Value)| {
                 let fields = value.as_object().into_iter().flat_map(|fields| fields.keys());
                 fields.map(|field| format!("{name}.{}", field.replace('-', "_"))).collect::<Vec<_>>()
@@ -298,7 +300,6 @@ impl Reader<'_> {
             let texts = self.mistake.shared.texts.keys();
             let known = round.keys().chain(names.keys()).chain(texts).chain(&fields).map(String::as_str);
             let near = did_you_mean(&self.missed.borrow(), known);
-            let error = self.fault.take().unwrap_or(error);
             let near = near.filter(|_| error.kind() != ErrorKind::TooLarge);
             let error = if let Some(near) = near { error.help(near) } else { error };
             error.moved(self.mistake.place(self.way, field))
