@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data_file;
+
 use super::weight::{ModelPart, NormSite};
 
 /// Models that name and arrange their weights alike: an entry of `data/families.toml`.
@@ -306,9 +308,7 @@ struct File {
     layout: Vec<Layout>,
 }
 
-static FILE: LazyLock<File> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../data/families.toml")).expect("a test reads the file")
-});
+static FILE: LazyLock<File> = LazyLock::new(|| data_file::read(include_str!("../../data/families.toml")));
 
 impl Family {
     /// The small models that this program trains, by their name.

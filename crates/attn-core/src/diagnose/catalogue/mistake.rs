@@ -1,12 +1,12 @@
 //! A mistake, the entries of its ways in the data file, and a way to make it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::error::Place;
 use crate::graph::recipes::Change;
 
 /// A mistake: a region of the choices of a recipe, and sentences about it.
@@ -54,12 +54,20 @@ fn own_group() -> String {
 pub(super) struct Shared {
     /// The name of the file.
     pub file: String,
-    /// All of it, to find the place of an error.
-    pub text: Cow<'static, str>,
+    /// The file of somebody's own; its faults are told with their places.
+    pub own: Option<OwnFile>,
     /// Texts with a name.
     pub texts: BTreeMap<String, String>,
     /// Lists with a name, to repeat a way for.
     pub lists: BTreeMap<String, Vec<Record>>,
+}
+
+/// The text of a file, and what finds the place of a field in it: for the mistake of a number, and the way of a number.
+#[derive(Debug)]
+pub(super) struct OwnFile {
+    pub text: String,
+    // Pages hold no reader of files of somebody's own.
+    pub find: fn(&str, &str, usize, Option<usize>, &str) -> Place,
 }
 
 /// The likelihood of a mistake: equally good fits are named in this order.

@@ -26,16 +26,16 @@ mod operators;
 mod own;
 mod ways;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
+use crate::data_file;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::nearest;
 
-use mistake::{Record, Shared};
+use mistake::{OwnFile, Record, Shared};
 
 pub use mistake::{Likelihood, Mistake, Slip, Way};
 pub use own::own_mistakes;
@@ -51,18 +51,13 @@ pub struct Group {
 
 /// All mistakes, in the order of the steps in which they are made.
 pub static GROUPS: LazyLock<Vec<Group>> = LazyLock::new(|| {
-    groups("mistakes.toml", include_str!("../../../data/mistakes.toml")).expect("a test reads the file")
+    groups("mistakes.toml", None, data_file::read(include_str!("../../../data/mistakes.toml")))
 });
 
-/// The mistakes of a file.
-///
-/// # Errors
-/// If the file is not as its head says.
-fn groups(file: &str, text: impl Into<Cow<'static, str>>) -> Result<Vec<Group>> {
-    let text = text.into();
-    let File { mistake, texts, list } =
-        toml::from_str(&text).map_err(|error| own::refused(file, &text, &error))?;
-    let shared = Arc::new(Shared { file: file.to_string(), text, texts, lists: list });
+/// The mistakes of a file, from what was read of it.
+fn groups(file: &str, own: Option<OwnFile>, read: File) -> Vec<Group> {
+    let File { mistake, texts, list } = read;
+    let shared = Arc::new(Shared { file: file.to_string(), own, texts, lists: list });
     let mut groups: Vec<Group> = Vec::new();
     for (number, mistake) in mistake.into_iter().enumerate() {
         let mistake = Arc::new(Mistake { number, shared: shared.clone(), ..mistake });
@@ -71,7 +66,7 @@ fn groups(file: &str, text: impl Into<Cow<'static, str>>) -> Result<Vec<Group>> 
             None => groups.push(Group { title: mistake.group.clone(), mistakes: vec![mistake] }),
         }
     }
-    Ok(groups)
+    groups
 }
 
 /// The data file.
@@ -147,7 +142,7 @@ mod tests {
                 ["slip", "why", "fix", "symptom"].map(|name| format!("{name} = \"…\"\n")).concat();
             let text =
                 format!("[[mistake]]\ngroup = \"G\"\nid = \"own\"\nlikelihood = \"rare\"\n{sentences}{ways}");
-            let error = groups("own.toml", text)
+            let error = own::groups("own.toml", text)
                 .and_then(|groups| groups[0].mistakes[0].ways(&task))
                 .expect_err(ways);
             error.to_string()

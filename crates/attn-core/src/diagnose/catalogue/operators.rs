@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
+use crate::data_file;
 use crate::error::{Error, Result};
 use crate::graph::recipes::{Alter, Alteration, Change, Recipe, Site};
 use crate::language::{At, Values, change, expression};
@@ -104,7 +105,7 @@ struct Operators {
 /// The operators of the data file; each is read once.
 static OPERATORS: LazyLock<Operators> = LazyLock::new(|| {
     let text = include_str!("../../../data/operators.toml");
-    let tables: Tables = toml::from_str(text).expect("a test reads the file");
+    let tables: Tables = data_file::read(text);
     let read =
         |entries: &[Entry], words: &[(&str, &str)]| read(entries, words).expect("a test reads the file");
     let along = |axis: &Axis, entries: &[Entry]| {

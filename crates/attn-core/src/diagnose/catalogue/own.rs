@@ -1,6 +1,5 @@
 //! A file of mistakes of somebody's own: foreign text, in the form of `data/mistakes.toml`.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use toml::Spanned;
@@ -13,9 +12,9 @@ use crate::memory;
 use crate::read::line_and_column;
 use crate::text::clip;
 
-use super::mistake::Mistake;
+use super::mistake::{Mistake, OwnFile};
 use super::ways::LONGEST_TEXT;
-use super::{Group, catalogue, groups};
+use super::{Group, catalogue};
 
 /// A file has at most this many bytes.
 const LONGEST: usize = 1 << 18;
@@ -53,8 +52,29 @@ pub fn own_mistakes(file: &str, text: String) -> Result<Vec<Group>> {
     Ok(groups)
 }
 
+/// The mistakes of a file, as its text has them.
+///
+/// # Errors
+/// If the file is no TOML, or has other fields.
+pub(super) fn groups(file: &str, text: String) -> Result<Vec<Group>> {
+    let read = toml::from_str(&text).map_err(|error| refused(file, &text, &error))?;
+    Ok(super::groups(file, Some(OwnFile { text, find: place_of }), read))
+}
+
+/// The place of a field of a mistake, or of one of its ways; of the entry where it has no such field.
+fn place_of(file: &str, text: &str, number: usize, way: Option<usize>, field: &str) -> Place {
+    let read = DeTable::parse(text).ok();
+    let found = read.as_ref().and_then(|read| {
+        let all = read.get_ref().get("mistake")?.get_ref();
+        let mistake = all.get(number)?;
+        let entry = way.and_then(|way| mistake.get_ref().get("ways")?.get_ref().get(way)).unwrap_or(mistake);
+        Some(entry.get_ref().get(field).unwrap_or(entry).span().start)
+    });
+    place(file, text, found.unwrap_or(0))
+}
+
 /// The error of a reader of TOML.
-pub(super) fn refused(file: &str, text: &str, error: &toml::de::Error) -> Error {
+fn refused(file: &str, text: &str, error: &toml::de::Error) -> Error {
     Error::of_serde(error.message()).moved(place(file, text, error.span().map_or(0, |span| span.start)))
 }
 
@@ -88,21 +108,15 @@ fn check_texts(value: &Spanned<DeValue<'_>>) -> std::result::Result<(), (usize, 
 impl Mistake {
     /// Whether it is of a file of somebody's own.
     pub(super) fn is_own(&self) -> bool {
-        matches!(self.shared.text, Cow::Owned(_))
+        self.shared.own.is_some()
     }
 
     /// The place of a field in its file, or of the entry where it has no such field.
     pub fn place(&self, way: Option<usize>, field: &str) -> Place {
-        let text = &self.shared.text;
-        let read = DeTable::parse(text).ok();
-        let found = read.as_ref().and_then(|read| {
-            let all = read.get_ref().get("mistake")?.get_ref();
-            let mistake = all.get(self.number)?;
-            let entry =
-                way.and_then(|way| mistake.get_ref().get("ways")?.get_ref().get(way)).unwrap_or(mistake);
-            Some(entry.get_ref().get(field).unwrap_or(entry).span().start)
-        });
-        place(&self.shared.file, text, found.unwrap_or(0))
+        match &self.shared.own {
+            Some(own) => (own.find)(&self.shared.file, &own.text, self.number, way, field),
+            None => Place::Source(self.shared.file.clone()),
+        }
     }
 
     /// Checks what the form of the file does not say.

@@ -18,6 +18,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::data_file;
+
 pub use judge::{Difference, DumpPrecision};
 pub use mistakes::PortingMistake;
 pub use names::Naming;
@@ -31,9 +33,7 @@ struct File {
     step: Vec<right_numbers::Step>,
 }
 
-static FILE: LazyLock<File> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../data/porting.toml")).expect("a test reads the file")
-});
+static FILE: LazyLock<File> = LazyLock::new(|| data_file::read(include_str!("../../../data/porting.toml")));
 
 /// A tensor that was dumped: its name, its dimensions and its numbers, row by row.
 #[derive(Clone, Debug, PartialEq)]
