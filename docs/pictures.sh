@@ -7,7 +7,7 @@ attn() { cargo run --quiet -- "$@"; }
 example() { cargo run --quiet --example "$@"; }
 
 # A minute in the explorer: the keys were recorded by `attn explore … --record`.
-attn explore attend --words "bat cave racket" --causal --at 'O[bat,animals]' --theme dark --play docs/walk.keys.txt --cast docs/walk.cast
+attn attend -x --words "bat cave racket" --causal --cell 'O[bat,animals]' --theme dark --play docs/walk.keys.txt --cast docs/walk.cast
 example screen_to_svg -- --cast 0 < docs/walk.cast > docs/walk.svg
 
 # A class votes: the numbers are an example.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::demo::{Document, demos, demos_about};
+use crate::demo::{demos, demos_about};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::input::exists;
@@ -15,6 +15,7 @@ use crate::text::{near, nearest, one_of, quoted};
 use crate::{memory, params};
 
 use super::program::{Env, VARIABLE_PREFIX, deepest, typed_value};
+use super::registry::excludes;
 use super::texts::text;
 
 /// The command line that is run.
@@ -25,11 +26,9 @@ pub(super) struct CorrectedArgs {
     pub said: Option<String>,
 }
 
-/// The arguments as they are meant: `demo list` is `demo --list`, `lesson 0-tour` plays it, and a command that needs an input
-/// and has none shows an example.
+/// The arguments as they are meant: `lesson 0-tour` plays it, and a command that needs an input and has none shows an example.
 pub(super) fn meant(args: Vec<OsString>, definitions: &clap::Command) -> CorrectedArgs {
     let words: Vec<&str> = args.iter().map_while(|arg| arg.to_str()).collect();
-    let with = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
     if let [only] = words[..]
         && args.len() == 1
         && let Some(example) = text("worked", only)
@@ -38,14 +37,13 @@ pub(super) fn meant(args: Vec<OsString>, definitions: &clap::Command) -> Correct
         let args = shlex::split(example).unwrap_or_default().into_iter().map(OsString::from).collect();
         return CorrectedArgs { args, said: Some(said) };
     }
-    let first = match words[..] {
-        ["demo", "list", ..] => with(&["demo", "--list"]),
-        ["lesson", "play"] => with(&["lesson", "list"]),
-        ["lesson", name, ..] if is_lesson(name, definitions) => with(&["lesson", "play", name]),
-        _ => return CorrectedArgs { args, said: None },
-    };
-    let rest = args.into_iter().skip(2);
-    CorrectedArgs { args: first.into_iter().chain(rest).collect(), said: None }
+    let mut args = args;
+    if matches!(args.first(), Some(first) if first == "lesson")
+        && args.get(1).and_then(|name| name.to_str()).is_some_and(|name| is_lesson(name, definitions))
+    {
+        args.insert(1, "play".into());
+    }
+    CorrectedArgs { args, said: None }
 }
 
 /// Whether a lesson, and no subcommand of `lesson`, has this name.
@@ -159,7 +157,6 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
             match first {
                 _ if typed.starts_with('-') => {}
                 "attend" => return Some(words_in_quotes(args)),
-                "errata" => return Some(of_errata(typed)),
                 _ => return Some(format!("search for it: attn find {}", quoted(&visible(typed)))),
             }
             let has_neighbour = failed.get(ContextKind::SuggestedArg).is_some();
@@ -172,19 +169,17 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
             let example = text("needed", &format!("{first} {second}")).or_else(|| text("needed", first))?;
             Some(format!("for example: attn {example}"))
         }
-        // A number or a word where `explore` has a file.
-        ErrorKind::ArgumentConflict if first == "explore" => Some(
-            "explore words, a demo, a model or a file of --format json: attn explore attend --words \"bat cave\", \
-             attn explore demo weights"
-                .to_string(),
-        ),
-        ErrorKind::InvalidValue => match context(failed, ContextKind::InvalidValue)?.to_lowercase().as_str() {
-            "pdf" | "pptx" | "svg" | "png" => {
-                let page = if first == "lesson" { "--to html" } else { "--format html" };
-                Some(format!("make a page with {page}, open it in a browser, and print it as PDF or take a picture of it"))
+        ErrorKind::InvalidValue => {
+            match context(failed, ContextKind::InvalidValue)?.to_lowercase().as_str() {
+                "pdf" | "pptx" | "svg" | "png" => {
+                    let page = if first == "lesson" { "--to html" } else { "--format html" };
+                    Some(format!(
+                        "make a page with {page}, open it in a browser, and print it as PDF or take a picture of it"
+                    ))
+                }
+                _ => None,
             }
-            _ => None,
-        },
+        }
         _ => None,
     }
 }
@@ -204,18 +199,6 @@ fn of_lessons(typed: &str, definitions: &clap::Command) -> String {
 fn lesson_commands(definitions: &clap::Command) -> impl Iterator<Item = &str> {
     let commands = definitions.find_subcommand("lesson").into_iter().flat_map(clap::Command::get_subcommands);
     commands.map(clap::Command::get_name)
-}
-
-/// The hint for a bare number or name after `errata`.
-fn of_errata(typed: &str) -> String {
-    let numbered = typed.parse::<usize>().ok().map(|number| format!("{number:03}"));
-    if let Some(Ok(document)) = numbered.map(|number| Document::numbered(&number)) {
-        return format!("the mistakes of one text: attn errata --document {}", document.number());
-    }
-    match nearest(typed, demos().map(|demo| demo.name)) {
-        Some(demo) => format!("the mistakes that belong to a demo: attn errata --demo {demo}"),
-        None => "name a text or a demo: attn errata --document 003, attn errata --demo mask".to_string(),
-    }
 }
 
 /// The hint for several words without quotation marks.
@@ -238,7 +221,7 @@ fn other_command(typed: &str, has_neighbour: bool, definitions: &clap::Command) 
         _ if demos().any(|demo| demo.name == typed) => Some(format!("it is a demo: attn demo {shown}")),
         _ if built_in(typed).is_some() => Some(format!("it is a lesson: attn lesson play {shown}")),
         name if params::built_in().iter().any(|model| model.name == name) => {
-            Some(format!("it is a model: attn params {name}"))
+            Some(format!("it is a model: attn model {name} --params"))
         }
         _ => None,
     };
@@ -258,7 +241,9 @@ fn near_name(typed: &str, definitions: &clap::Command) -> Option<String> {
     let found = of_kind("demo", nearest(typed, demos().map(|demo| demo.name)))
         .or_else(|| of_kind("lesson", nearest(typed, lesson_commands(definitions))))
         .or_else(|| of_kind("lesson play", near_lesson(typed)))
-        .or_else(|| of_kind("params", nearest(typed, params::built_in().iter().map(|model| model.name))))?;
+        .or_else(|| {
+            of_kind("model --params", nearest(typed, params::built_in().iter().map(|model| model.name)))
+        })?;
     Some(format!("did you mean: attn {found}"))
 }
 
@@ -340,7 +325,8 @@ pub(super) fn applied(
             ("width", columns) => env.width = columns.parse().unwrap_or(env.width),
             _ => {}
         }
-        if own.is_some() {
+        let command = args[..end].iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        if own.is_some() && !excludes(&command, &args, option) {
             args.insert(end, format!("--{long}={value}").into());
         }
     }

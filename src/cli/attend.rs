@@ -1,8 +1,9 @@
 //! `attn attend`: its options, and what comes out.
 
-mod computation;
+pub(super) mod computation;
 pub(super) mod mechanisms;
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ use crate::tensor::{Dtype, MOST_SHOWN};
 use crate::text::counted;
 use crate::{input, story};
 
+use super::explore::{Begun, ExploreArgs};
 use super::options::{EditArgs, machine};
 use super::output::machine_note;
 use super::presentation::{self, Presentation};
@@ -27,9 +29,8 @@ use super::program::{Env, Outcome, Program, Streams};
 use super::selection::StepArgs;
 use super::versus::{ShownArgs, typed_with};
 
-pub(super) use computation::{
-    Computation, ComputationArgs, GradientArgs, mask_options, options_of, position_options, scale_option,
-};
+use computation::Computation;
+pub(super) use computation::{ComputationArgs, GradientArgs, options_of};
 
 /// The options of `attn attend`.
 #[derive(Deserialize, Debug)]
@@ -39,6 +40,8 @@ pub(super) struct AttendArgs {
 
     convention: Convention,
     save: Vec<String>,
+    #[serde(flatten)]
+    explorer: ExploreArgs,
     #[serde(flatten)]
     steps: StepArgs,
     full: bool,
@@ -61,6 +64,9 @@ struct VariedArgs {
 
 impl AttendArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+        if self.explorer.explore {
+            return self.explored((program, env), streams).map(Outcome::from);
+        }
         let convention = self.convention;
         let ShownArgs { versus, nodes, output, live } = &self.shown;
         live.check(output)?;
@@ -95,6 +101,17 @@ impl AttendArgs {
             machine_note(&ran, &style, env, streams);
         }
         Ok(Outcome::of_pages(code, pages))
+    }
+
+    /// The same computation in the explorer.
+    fn explored(&self, place: (&Program<'_>, &Env), streams: &mut Streams<'_>) -> Result<u8> {
+        let VariedArgs { computation, edits, gradient, .. } = &self.varied;
+        let mut files = Files::new(streams.input).within(place.1.reading.clone());
+        let Computation { recipe, inputs, .. } = computation.computation(None, &mut files)?;
+        let inputs = gradient.with_pass(&recipe, inputs, &mut files)?;
+        let state = State::new(Source::attend(recipe, inputs)).map_err(|error| gradient.refused(error))?;
+        let state = state.with_assignments(edits.texts()?, &edits.heads())?;
+        self.explorer.run(Begun::Attend, (state, HashMap::new()), self.shown.output.screen(), place, streams)
     }
 
     /// A note on how to save all of a matrix whose middle is not shown, unless `--save` is given.

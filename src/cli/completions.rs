@@ -1,46 +1,37 @@
-//! `attn completions`: made from the definition of the command line, with the names that a user can type.
+//! `attn help --completions`: made from the definition of the command line, with the names that a user can type.
 
 use std::collections::BTreeSet;
-
-use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap_complete::Shell;
-use serde::Deserialize;
 
 use crate::demo::{Settings, demos_by_topic};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::recipes::{AttendInputs, Recipe, attend};
 use crate::matrix::Matrix;
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap_complete::Shell;
 
 use super::program::Program;
 use super::{Streams, find};
 
-/// The options of `attn completions`.
-#[derive(Deserialize, Debug)]
-pub(super) struct CompletionsArgs {
-    shell: String,
-}
-
-impl CompletionsArgs {
-    pub(super) fn run(&self, program: &Program<'_>, streams: &mut Streams<'_>) -> Result<()> {
-        let mut command = program.definitions.clone();
-        let named = named(program);
-        for one in &named {
-            command = with_values(command, one.path, one.arg, &one.values);
-        }
-        let mut script = Vec::new();
-        let shell = Shell::from_str(&self.shell, false).map_err(Error::new)?;
-        clap_complete::generate(shell, &mut command, "attn", &mut script);
-        if shell == Shell::Fish {
-            // The generator leaves out positional arguments.
-            for one in named.iter().filter(|one| one.is_positional) {
-                script.extend(fish(one).into_bytes());
-            }
-        }
-        streams.out.write_all(&script)?;
-        Ok(())
+/// Prints the script of a shell.
+pub(super) fn print_completions(shell: &str, program: &Program<'_>, streams: &mut Streams<'_>) -> Result<()> {
+    let mut command = program.definitions.clone();
+    let named = named(program);
+    for one in &named {
+        command = with_values(command, one.path, one.arg, &one.values);
     }
+    let mut script = Vec::new();
+    let shell = Shell::from_str(shell, false).map_err(Error::new)?;
+    clap_complete::generate(shell, &mut command, "attn", &mut script);
+    if shell == Shell::Fish {
+        // The generator leaves out positional arguments.
+        for one in named.iter().filter(|one| one.is_positional) {
+            script.extend(fish(one).into_bytes());
+        }
+    }
+    streams.out.write_all(&script)?;
+    Ok(())
 }
 
 /// The names that an argument of a command can be.
@@ -59,16 +50,17 @@ fn named(program: &Program<'_>) -> Vec<Completion> {
         listed.map(|entry| (entry.name.clone(), entry.line.clone())).collect()
     };
     let [demos, mistakes, models, files] =
-        ["demo", "diagnose --list", "params", "examples"].map(|command| of(command, |_| true));
+        ["demo", "diagnose --list", "model --params", "find --examples"].map(|command| of(command, |_| true));
     let lessons = of("lesson play", |name| !name.contains('#'));
-    let terms = of("glossary", |name| !name.contains([' ', '/']));
+    let terms = of("find --terms", |name| !name.contains([' ', '/']));
     let stories = demos_by_topic().into_iter().filter_map(|demo| demo.story(&Settings::default()).ok());
     let of_demos = nodes_of(stories.map(|story| story.graph));
     let of_attend = nodes_of([1, 2].into_iter().filter_map(|heads| attention(heads).ok()));
     let commands = program.definitions.get_subcommands().map(|one| one.get_name().to_string());
     let commands: Vec<_> = commands.map(|name| (name, String::new())).collect();
+    let words = [&files[..], &terms].concat();
     let topics = [&commands[..], &[("environment".to_string(), String::new())]].concat();
-    let all: [(&'static [&'static str], _, _, _); 16] = [
+    let all: [(&'static [&'static str], _, _, _); 14] = [
         (&["demo"], "names", true, &demos),
         (&["demo"], "only", false, &of_demos),
         (&["demo"], "until", false, &of_demos),
@@ -76,11 +68,9 @@ fn named(program: &Program<'_>) -> Vec<Completion> {
         (&["attend"], "only", false, &of_attend),
         (&["attend"], "explain", false, &of_attend),
         (&["diagnose"], "list", false, &mistakes),
-        (&["params"], "model", true, &models),
-        (&["examples"], "name", true, &files),
-        (&["glossary"], "term", true, &terms),
+        (&["model"], "folder", true, &models),
+        (&["find"], "words", true, &words),
         (&["help"], "topic", true, &topics),
-        (&["man"], "command", true, &commands),
         (&["lesson", "play"], "lesson", true, &lessons),
         (&["lesson", "quiz"], "lesson", true, &lessons),
         (&["lesson", "export"], "lesson", true, &lessons),

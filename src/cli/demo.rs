@@ -1,20 +1,22 @@
 //! `attn demo`.
 
 use std::io::Read;
+use std::mem::take;
 
 use serde::Deserialize;
 
 use crate::demo::{self, AnyDemo, Demo, Document, FileDemo, NEW_DEMO, Passage, Settings, Source, Topic};
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
-use crate::explore::is_assignment;
+use crate::explore::{self, State, is_assignment};
 use crate::foreign::{to_path, visible};
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{Files, exists, write_text};
 use crate::read::AllowedNumbers;
 use crate::render::Page;
-use crate::story::{Digits, Story};
+use crate::story::{self, Digits, Story};
 use crate::text::{counted, quoted};
 
+use super::explore::{Begun, ExploreArgs};
 use super::options::{WithoutArgs, first_given, replace_earlier};
 use super::output::{self, Group};
 use super::presentation::{self, Presentation};
@@ -31,6 +33,8 @@ pub(super) struct DemoArgs {
     all: bool,
     #[serde(flatten)]
     numbers: NumberArgs,
+    #[serde(flatten)]
+    explorer: ExploreArgs,
     #[serde(flatten)]
     steps: StepArgs,
     full: bool,
@@ -70,6 +74,7 @@ impl DemoArgs {
             ("--without", !self.numbers.without.heads().is_empty()),
         ]);
         let shown = (!nodes.only.is_empty()).then_some("--only").or(nodes.explain.given_option());
+        let shown = shown.or(self.explorer.explore.then_some("--explore"));
         if let Some(option) = changes.or(self.steps.wants_one()).or(shown).filter(|_| chosen.len() != 1) {
             return Err(wants_one(option, chosen.len()));
         }
@@ -78,6 +83,9 @@ impl DemoArgs {
                 return Err(Error::new("--seed needs a demo").help("attn demo mask --seed 1"));
             }
             return self.lists(env, streams).map(Outcome::from);
+        }
+        if self.explorer.explore {
+            return self.explored(&chosen[0], (program, env), streams).map(Outcome::from);
         }
         live.check(output)?;
         self.steps.check_options(nodes, versus.options().is_some())?;
@@ -108,6 +116,20 @@ impl DemoArgs {
         }
         let code = presentation.show(&pages, env, streams)?;
         Ok(Outcome::of_pages(code, pages))
+    }
+
+    /// The demo in the explorer.
+    fn explored(&self, demo: &AnyDemo, place: (&Program<'_>, &Env), streams: &mut Streams<'_>) -> Result<u8> {
+        let mut settings = self.numbers.settings(place.1, streams.input)?;
+        // They are changes of the explorer, which can be taken back.
+        let (assignments, removed) = (take(&mut settings.assignments), take(&mut settings.removed));
+        let story = demo.story(&settings)?;
+        let told = story::sentences(&story);
+        let begin = story.first_cell();
+        let state = State::new(explore::Source::steps(story.graph))?;
+        let state = begin.into_iter().fold(state, State::begun_at);
+        let state = state.with_assignments(&assignments, &removed)?;
+        self.explorer.run(Begun::Demo, (state, told), self.shown.output.screen(), place, streams)
     }
 
     /// The list of demos.

@@ -27,7 +27,8 @@ use crate::story::diagnosis::{
 use crate::text::{counted, quoted};
 use crate::{demo, input, memory, read, render, story};
 
-use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
+use super::attend::computation::Computation;
+use super::attend::{ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
 use super::output::{DigitsArgs, LookArgs};
 use super::program::{Program, matches};

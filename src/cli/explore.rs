@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::BufReader;
-use std::mem::take;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::demo;
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Changes, Event, Setting, Source, State, update};
 use crate::explorer::{COLUMNS, Opened, Script, Writer, cast, explore, plain};
@@ -15,18 +15,13 @@ use crate::explorer::{Narrator, command_line};
 use crate::foreign::{to_path, visible};
 use crate::graph::saved::SavedGraph;
 use crate::graph::{address_of, resolve, saved};
-use crate::input::{Files, read_text, write_text};
+use crate::input::{read_text, write_text};
 use crate::json_tree::tree;
 use crate::render::{Charset, Screen};
-use crate::{demo, story};
 
-use super::attend::{
-    Computation, ComputationArgs, GradientArgs, mask_options, position_options, scale_option,
-};
-use super::demo::{NumberArgs, opened};
+use super::attend::computation::{mask_options, position_options, scale_option};
 use super::lesson::typed_commands;
-use super::model::ModelToRead;
-use super::options::{EditArgs, StepEditArgs};
+use super::options::StepEditArgs;
 use super::output::{ScreenArgs, ThemeArgs};
 use super::presentation::{typed_without, without};
 use super::program::{Env, Program, Streams};
@@ -38,55 +33,23 @@ pub(super) struct SavedToExplore {
     #[serde(flatten)]
     edits: StepEditArgs,
     #[serde(flatten)]
-    options: ExploreOptions,
-}
-
-/// The options of `attn explore attend`.
-#[derive(Deserialize, Debug)]
-pub(super) struct AttendToExplore {
-    #[serde(flatten)]
-    computation: ComputationArgs,
-    #[serde(flatten)]
-    edits: EditArgs,
-    #[serde(flatten)]
-    gradient: GradientArgs,
-    #[serde(flatten)]
-    options: ExploreOptions,
-}
-
-/// The options of `attn explore demo`.
-#[derive(Deserialize, Debug)]
-pub(super) struct DemoToExplore {
-    name: String,
-    #[serde(flatten)]
-    numbers: NumberArgs,
-    #[serde(flatten)]
-    options: ExploreOptions,
-}
-
-/// The options of `attn explore model`.
-#[derive(Deserialize, Debug)]
-pub(super) struct ModelToExplore {
-    #[serde(flatten)]
-    model: ModelToRead,
-    #[serde(flatten)]
-    edits: StepEditArgs,
-    #[serde(flatten)]
-    options: ExploreOptions,
-}
-
-/// How it is explored.
-#[derive(Deserialize, Debug)]
-struct ExploreOptions {
-    at: Option<String>,
-    play: Option<String>,
-    record: Option<String>,
-    cast: Option<String>,
-    plain: bool,
+    explorer: ExploreArgs,
     #[serde(flatten)]
     screen: ScreenArgs,
     #[serde(flatten)]
     theme: ThemeArgs,
+}
+
+/// Whether and how a computation is explored.
+#[derive(Deserialize, Clone, Debug)]
+pub(super) struct ExploreArgs {
+    #[serde(default)]
+    pub explore: bool,
+    cell: Option<String>,
+    play: Option<String>,
+    record: Option<String>,
+    cast: Option<String>,
+    plain: bool,
 }
 
 /// The columns and rows of a recording.
@@ -96,48 +59,14 @@ const ROWS_OF_CAST: u16 = 24;
 /// The longest script.
 const LONGEST_SCRIPT: u64 = 1 << 20;
 
-impl AttendToExplore {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let mut files = Files::new(streams.input).within(env.reading.clone());
-        let Computation { recipe, inputs, .. } = self.computation.computation(None, &mut files)?;
-        let inputs = self.gradient.with_pass(&recipe, inputs, &mut files)?;
-        let state = State::new(Source::attend(recipe, inputs));
-        let state = state.map_err(|error| self.gradient.refused(error))?;
-        let state = state.with_assignments(self.edits.texts()?, &self.edits.heads())?;
-        self.options.run(Begun::Attend, (state, HashMap::new()), program, env, streams)
-    }
-}
-
-impl DemoToExplore {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let mut settings = self.numbers.settings(env, streams.input)?;
-        // They are changes of the explorer, which can be taken back.
-        let (assignments, removed) = (take(&mut settings.assignments), take(&mut settings.removed));
-        let story = opened(&self.name, env, streams.input)?.story(&settings)?;
-        let told = story::sentences(&story);
-        let begin = story.first_cell();
-        let state = State::new(Source::steps(story.graph))?;
-        let state = begin.into_iter().fold(state, State::begun_at);
-        let state = state.with_assignments(&assignments, &removed)?;
-        self.options.run(Begun::Demo, (state, told), program, env, streams)
-    }
-}
-
-impl ModelToExplore {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (graph, row) = self.model.graph(env)?;
-        let state = self.edits.changed(State::new(Source::steps(graph))?.predicting(row))?;
-        self.options.run(Begun::Steps, (state, HashMap::new()), program, env, streams)
-    }
-}
-
 /// The largest file of a computation.
 const LARGEST_FILE: u64 = 1 << 30;
 
 impl SavedToExplore {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let state = self.edits.changed(State::new(self.saved(env)?)?)?;
-        self.options.run(Begun::Steps, (state, HashMap::new()), program, env, streams)
+        let screen = (&self.screen, &self.theme);
+        self.explorer.run(Begun::Steps, (state, HashMap::new()), screen, (program, env), streams)
     }
 
     /// The computation in the file: its first graph.
@@ -145,7 +74,7 @@ impl SavedToExplore {
         let file = self.file.as_str();
         env.reading.check(file)?;
         let text = read_text(&to_path(file), LARGEST_FILE).map_err(|error| match demo::find(file) {
-            Ok(_) => error.help(format!("to explore the demo: attn explore demo {file}")),
+            Ok(_) => error.help(format!("to explore the demo: attn demo {file} -x")),
             Err(_) => error,
         })?;
         let of_file = |error: Error| error.in_source(visible(file));
@@ -190,29 +119,32 @@ fn writer(of: Begun, program: &Program<'_>, env: &Env) -> Writer {
     }
 }
 
-impl ExploreOptions {
-    fn run(
+impl ExploreArgs {
+    /// Explores a state, of whose nodes some have sentences.
+    ///
+    /// # Errors
+    /// If there is no such cell, no terminal, or a file cannot be read or written.
+    pub(super) fn run(
         &self,
         of: Begun,
         (state, told): (State, HashMap<String, String>),
-        program: &Program<'_>,
-        env: &Env,
+        (screen, theme): (&ScreenArgs, &ThemeArgs),
+        (program, env): (&Program<'_>, &Env),
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
-        let state = self.at.iter().try_fold(state, |state, address| at(state, address))?.opened();
+        let state = self.cell.iter().try_fold(state, |state, address| at(state, address))?.opened();
         let mut script = Script::default();
         if let Some(file) = &self.play {
             env.reading.check(file)?;
             script = script.playing(&read_text(&to_path(file), LONGEST_SCRIPT)?, file)?;
         }
         let reads_lines = self.plain || env.has_keys && !env.has_screen;
-        let screen = self.screen.screen(env);
         let screen = match &self.cast {
-            Some(_) => self.film(env),
-            None if reads_lines => screen,
-            None if env.has_keys && env.has_screen => self.theme.asked_of(screen, env),
+            Some(_) => film(screen, theme, env),
+            None if reads_lines => screen.screen(env),
+            None if env.has_keys && env.has_screen => theme.asked_of(screen.screen(env), env),
             None => {
-                let error = Error::new("attn explore needs a terminal for its keys and its screen");
+                let error = Error::new("exploring needs a terminal for its keys and its screen");
                 return Err(error.help(match of.printing(program.typed, &state) {
                     Some(command) => {
                         format!("print the steps instead: {command}, or add --plain --play FILE")
@@ -242,13 +174,13 @@ impl ExploreOptions {
         script.finish()?;
         code
     }
+}
 
-    /// The screen of a recording: it has all colours and characters.
-    fn film(&self, env: &Env) -> Screen {
-        let Screen { theme, .. } = self.theme.of(self.screen.screen(env));
-        let width = self.screen.width.map_or(COLUMNS_OF_CAST, usize::from);
-        Screen { width, colour: true, theme, charset: Charset::Utf8 }
-    }
+/// The screen of a recording: it has all colours and characters.
+fn film(screen: &ScreenArgs, theme: &ThemeArgs, env: &Env) -> Screen {
+    let Screen { theme, .. } = theme.of(screen.screen(env));
+    let width = screen.width.map_or(COLUMNS_OF_CAST, usize::from);
+    Screen { width, colour: true, theme, charset: Charset::Utf8 }
 }
 
 // The command line that prints the numbers of an explored state: what was typed, and the options for what has been changed since.
@@ -266,10 +198,10 @@ pub(super) enum Begun {
 
 /// The options of the explorer and of its screen.
 const OF_THE_EXPLORER: [&str; 7] =
-    ["--at", "--play", "--record", "--width", "--color", "--theme", "--charset"];
+    ["--cell", "--play", "--record", "--width", "--color", "--theme", "--charset"];
 
-/// The option for the weights of a step of a training.
-const CHECKPOINT: &str = "--checkpoint";
+/// What begins the explorer.
+const EXPLORE: [&str; 2] = ["-x", "--explore"];
 
 impl Begun {
     /// The words after `attn` that print the state's numbers; `typed` are those that the explorer was begun with.
@@ -277,6 +209,9 @@ impl Begun {
         let changes = state.changes();
         let mut with_value: Vec<&str> = OF_THE_EXPLORER.to_vec();
         let mut alone = vec!["--plain"];
+        if self != Begun::Steps {
+            alone.extend(EXPLORE);
+        }
         let mut further: Vec<String> = Vec::new();
         if self == Begun::Attend {
             settings_of_attend(changes, &mut with_value, &mut alone, &mut further);
@@ -285,9 +220,6 @@ impl Begun {
         // In `attn attend` every `--set` is a change of the state.
         let keeps = |set: &str| self != Begun::Attend && !crate::explore::is_assignment(set);
         let mut words = without(typed, &with_value, &alone, keeps);
-        if self != Begun::Steps {
-            words.remove(0);
-        }
         let mut set = changes.numbers_as_text(state.graph());
         match state.source().recipe(&Changes::default()) {
             Some(start) => set.extend(changes.recipe_as_text(&start)),
@@ -314,7 +246,7 @@ impl Begun {
                 vec!["--only".to_string(), graph[state.cursor().node].name.clone()]
             }
             Begun::Steps => {
-                vec!["--plain".to_string(), "--at".to_string(), address_of(graph, state.cursor())]
+                vec!["--plain".to_string(), "--cell".to_string(), address_of(graph, state.cursor())]
             }
         };
         words.splice(end..end, more);
@@ -325,10 +257,9 @@ impl Begun {
     pub(super) fn printing(self, typed: &[OsString], state: &State) -> Option<String> {
         let words = match self {
             Begun::Attend | Begun::Demo => self.command(typed, state),
-            Begun::Steps if typed.get(1).is_some_and(|word| word == "model") => {
+            Begun::Steps if typed.first().is_some_and(|word| word == "model") => {
                 let of_the_explorer = [&OF_THE_EXPLORER[..], &["--layers", "--without"]].concat();
-                let words = without(&typed[1..], &of_the_explorer, &["--plain"], |_| false);
-                words.into_iter().map(at_step).collect()
+                without(typed, &of_the_explorer, &["--plain", "-x", "--explore"], |_| false)
             }
             Begun::Steps => return None,
         };
@@ -338,14 +269,6 @@ impl Begun {
     /// Whether the command knows `--format json`, so that a lesson can compare a number in its text.
     pub(super) fn has_json(self) -> bool {
         self != Begun::Steps
-    }
-}
-
-/// A word of the explorer's command as `attn model` has it: its `--at` is the step of a training.
-fn at_step(word: String) -> String {
-    match word.strip_prefix(CHECKPOINT) {
-        Some(value) if value.is_empty() || value.starts_with('=') => format!("--at{value}"),
-        _ => word,
     }
 }
 
@@ -406,8 +329,7 @@ mod tests {
 
     #[test]
     fn the_options_of_the_explorer_are_left_out_and_the_others_stay() {
-        let command =
-            "explore attend --words 'bat cave' --at S --causal --plain --play=k --width 70 --heads 1";
+        let command = "attend --words 'bat cave' -x --cell S --causal --plain --play=k --width 70 --heads 1";
         assert_eq!(text(Begun::Attend, command, &start()), "attend --words bat cave --causal --heads 1");
         let shown = Begun::Attend.matrix_command(&typed(command), &start());
         assert_eq!(shown[shown.len() - 2..], ["--only", "A"]);
@@ -416,7 +338,7 @@ mod tests {
     #[test]
     fn a_changed_setting_takes_the_place_of_the_one_that_was_typed() {
         let adjust = |knob, way| [Event::Adjust(knob), Event::Move(way), Event::Back];
-        let command = "explore attend --words 'bat cave' --causal --window 2 --temperature=2";
+        let command = "attend --explore --words 'bat cave' --causal --window 2 --temperature=2";
         let state = after(adjust(Knob::Mask, Way::Left));
         assert_eq!(text(Begun::Attend, command, &state), "attend --words bat cave --temperature=2");
         let state =
@@ -433,7 +355,7 @@ mod tests {
             Event::Type('7'),
             Event::Accept,
         ]));
-        let command = "explore demo mask --set X=x.csv --set 'X[1,2]=3' --without A -- y";
+        let command = "demo mask -x --set X=x.csv --set 'X[1,2]=3' --without A -- y";
         assert_eq!(text(Begun::Demo, command, &state), "demo mask --set X=x.csv --set X[cave,a]=7 -- y");
         assert_eq!(text(Begun::Steps, "explore graph.json", &state), "explore graph.json --set X[cave,a]=7");
     }

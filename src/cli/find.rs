@@ -15,15 +15,24 @@ use crate::params;
 use crate::render::Format;
 use crate::text::{near, one_of, quoted};
 
-use super::help::plain;
 use super::output::{self, Group, LookArgs};
 use super::program::{Env, Program, Streams};
+use super::reference::{ErrataArgs, ExamplesArgs, write_notation, write_terms};
+use super::texts::plain;
 
 /// The options of `attn find`.
 #[derive(Deserialize, Debug)]
 pub(super) struct FindArgs {
     words: Vec<String>,
     all: bool,
+    terms: bool,
+    errata: bool,
+    notation: bool,
+    examples: bool,
+    #[serde(flatten)]
+    of_texts: ErrataArgs,
+    #[serde(flatten)]
+    data: ExamplesArgs,
     #[serde(flatten)]
     look: LookArgs,
 }
@@ -33,6 +42,8 @@ const SHOWN: usize = 5;
 
 /// Something that can be found.
 struct SearchEntry {
+    /// Its name.
+    name: String,
     /// The command that shows it.
     command: String,
     /// One line about it.
@@ -49,6 +60,14 @@ struct SearchGroup {
 
 impl FindArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let look = &self.look;
+        match self {
+            FindArgs { terms: true, .. } => return write_terms(&self.words, look, env, streams),
+            FindArgs { errata: true, .. } => return self.of_texts.run(look, env, streams),
+            FindArgs { notation: true, .. } => return write_notation(look, env, streams),
+            FindArgs { examples: true, .. } => return self.data.run(&self.words, look, env, streams),
+            _ => {}
+        }
         let mut seen = HashSet::new();
         let words: Vec<String> = self
             .words
@@ -65,7 +84,6 @@ impl FindArgs {
         if groups.is_empty() {
             return Err(self.nothing(&kinds, &words));
         }
-        let look = &self.look;
         let left_out: usize = groups.iter().map(|group| group.rows.len().saturating_sub(SHOWN)).sum();
         if self.all || left_out == 0 || look.format != Format::Table {
             return output::write(&groups, "", "find", look, env, streams);
@@ -90,8 +108,9 @@ impl FindArgs {
                     near(one, names).iter().map(|near| query(words, one, near, kinds)).collect();
                 match &near[..] {
                     [_, ..] => error.help(format!("did you mean: {}", one_of(&near))),
-                    [] => error
-                        .help("see the lists: attn demo, attn lesson, attn glossary, attn diagnose --list"),
+                    [] => error.help(
+                        "see the lists: attn demo, attn lesson, attn find --terms, attn diagnose --list",
+                    ),
                 }
             }
         }
@@ -127,8 +146,7 @@ impl SearchEntry {
             parts.iter().position(begins).map_or(usize::from(is_within), |part| 4 - part)
         };
         // What has just this name comes first.
-        let name = self.command.splitn(3, ' ').nth(2).map(str::to_lowercase);
-        let is_name = name.is_some_and(|name| name == words.join(" "));
+        let is_name = self.name.to_lowercase() == words.join(" ");
         // It ends at the first word that is missing: there may be many.
         let sum: Option<usize> = words.iter().map(|word| Some(fit(word)).filter(|fit| *fit > 0)).sum();
         sum.map_or(0, |sum| sum + usize::from(is_name))
@@ -187,12 +205,12 @@ pub(super) fn named() -> [(&'static str, &'static str, Vec<Named>); 6] {
     let models = params::built_in().iter().map(|model| Named::new(model.name, model.title, "model".into()));
     let examples = BUNDLED.iter().map(|file| Named::new(file.name, file.about, String::new()));
     [
-        ("Terms", "glossary", terms.collect()),
+        ("Terms", "find --terms", terms.collect()),
         ("Demos", "demo", demos.collect()),
         ("Lessons", "lesson play", lessons()),
         ("Mistakes", "diagnose --list", mistakes.collect()),
-        ("Models", "params", models.collect()),
-        ("Example data", "examples", examples.collect()),
+        ("Models", "model --params", models.collect()),
+        ("Example data", "find --examples", examples.collect()),
     ]
 }
 
@@ -214,13 +232,13 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
     collect(program.definitions, "attn", &mut options);
     let mut groups: Vec<SearchGroup> = Vec::new();
     for (title, command, all) in named() {
-        if command == "params" {
+        if title == "Models" {
             groups.push(SearchGroup { title: "Commands and options", entries: take(&mut options) });
         }
         let entry = |Named { name, line, more }: Named| {
             // A definition of one sentence is a line like the others.
-            let line = if command == "glossary" { line.trim_end_matches('.').to_string() } else { line };
-            SearchEntry { command: format!("attn {command} {name}"), line, more }
+            let line = if title == "Terms" { line.trim_end_matches('.').to_string() } else { line };
+            SearchEntry { command: format!("attn {command} {name}"), name, line, more }
         };
         groups.push(SearchGroup { title, entries: all.into_iter().map(entry).collect() });
     }
@@ -232,13 +250,15 @@ fn collect(above: &clap::Command, name: &str, entries: &mut Vec<SearchEntry>) {
     for command in above.get_subcommands() {
         let name = format!("{name} {}", command.get_name());
         let line = plain(command.get_about());
-        entries.push(SearchEntry { command: format!("{name} -h"), line, more: String::new() });
+        let own = command.get_name().to_string();
+        entries.push(SearchEntry { name: own, command: format!("{name} -h"), line, more: String::new() });
         let common = ["format", "width", "color", "charset", "theme", "precision", "heat", "help"];
         for arg in command.get_arguments() {
             let Some(long) = arg.get_long() else { continue };
             if !common.contains(&long) || command.get_name() == "demo" {
                 let (line, more) = (plain(arg.get_help()), plain(arg.get_long_help()));
-                entries.push(SearchEntry { command: format!("{name} --{long}"), line, more });
+                let option = format!("--{long}");
+                entries.push(SearchEntry { command: format!("{name} {option}"), name: option, line, more });
             }
         }
         collect(command, &name, entries);

@@ -1,9 +1,10 @@
-//! `attn help`: the long help of a command, of the screen options, and of the variables.
+//! `attn help`: the long help of a command, of the screen options, and of the variables; and the manual pages.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::{self, Stdio};
 
-use clap::builder::{Resettable, StyledStr};
+use clap::builder::{PossibleValue, Resettable, StyledStr, Styles};
 use clap::{Arg, Command};
 use serde::Deserialize;
 
@@ -12,9 +13,11 @@ use crate::foreign::{to_path, visible};
 use crate::input::put_files;
 use crate::text::{ScreenWidth, counted, nearest, quoted};
 
-use super::attend::mechanisms::MECHANISMS;
-use super::program::{Env, Program, Streams};
-use super::texts::help_page;
+use super::completions::print_completions;
+use super::old_spellings::respelled;
+use super::program::{Env, Program, Streams, deepest};
+use super::registry::{Topic, titled, topic};
+use super::texts::{help_page, plain, text as text_of};
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
@@ -23,17 +26,30 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
 #[derive(Deserialize, Debug)]
 pub(super) struct HelpArgs {
     topic: Vec<String>,
+    man: bool,
+    completions: Option<String>,
+    write: Option<String>,
 }
 
 impl HelpArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let words: Vec<&str> = self.topic.iter().map(String::as_str).collect();
+        if let Some(shell) = &self.completions {
+            return print_completions(shell, program, streams);
+        }
+        // An old spelling of a command is explained as what it is now.
+        let typed: Vec<OsString> = self.topic.iter().map(OsString::from).collect();
+        let is_command = deepest(program.definitions, &typed).0 == typed.len();
+        let words = if is_command { typed } else { respelled(typed).0 };
+        let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
+        if self.man {
+            return write_manual(&words, self.write.as_deref(), program, env, streams);
+        }
         let text = match words[..] {
             [] => help_page("front").to_string(),
             ["environment" | "variables"] => help_page("environment").to_string(),
-            ["screen" | "output"] => of_screen(program, env),
-            ["positions" | "position" | "rope"] => {
-                format!("{}\n\n{}", of_attend(program, env, MECHANISMS, is_mechanism), help_page("positions"))
+            [name] if topic(name).is_some() => {
+                topic(name).map_or(String::new(), |topic| of_topic(topic, program, env))
             }
             _ => of_command(&words, program, env)?,
         };
@@ -42,29 +58,18 @@ impl HelpArgs {
     }
 }
 
-/// The options that all commands have that print numbers.
-fn of_screen(program: &Program<'_>, env: &Env) -> String {
-    format!(
-        "{}\n\n--precision and --heat have no effect on tables of words. The variables that\nset defaults for all \
-         commands are listed by: attn help environment\n",
-        of_attend(program, env, "How the output looks", is_shared)
-    )
-}
-
-/// Some options of `attn attend`, explained under a heading.
-fn of_attend(program: &Program<'_>, env: &Env, heading: &str, is_told: fn(&Arg) -> bool) -> String {
+/// The options of a topic at length, and what there is to say besides.
+fn of_topic(topic: &Topic, program: &Program<'_>, env: &Env) -> String {
     let mut whole = program.definitions.clone();
     whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| {
-        let args: Vec<&Arg> = attend.get_arguments().filter(|arg| is_told(arg)).collect();
-        section(attend, heading, &args, true, width(env))
-    });
-    written(&StyledStr::from(text.unwrap_or_default()), env)
+    let text = section(topic.title, &topic.args(&whole), Detail::Paragraphs, width(env));
+    let more = text_of("topic", topic.name).map_or(String::new(), |more| format!("\n{more}"));
+    format!("{}\n{more}", written(&StyledStr::from(text), env))
 }
 
 /// The long help of the command that these words name.
 fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String> {
-    let mut whole = lengthened(program.definitions.clone().term_width(width(env)), width(env));
+    let mut whole = explained(program.definitions.clone(), Detail::Paragraphs, width(env));
     let mut found = &mut whole;
     for word in words {
         let names: Vec<String> = found.get_subcommands().map(|one| one.get_name().to_string()).collect();
@@ -82,11 +87,6 @@ fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String
     Ok(written(&found.render_long_help(), env))
 }
 
-/// A text of clap without its styles.
-pub(super) fn plain(text: Option<&StyledStr>) -> String {
-    text.map(ToString::to_string).unwrap_or_default()
-}
-
 /// The columns of a help text on this screen.
 pub(super) fn width(env: &Env) -> usize {
     env.width.clamp(*WIDTHS.start(), *WIDTHS.end())
@@ -97,76 +97,91 @@ pub(super) fn written(text: &StyledStr, env: &Env) -> String {
     if env.colour { text.ansi().to_string() } else { text.to_string() }
 }
 
-// The layout of `--help`: a line for each option, with longer help below it.
+// The layout of help: a line for each option, in `--help` with more below it; options of a topic are only named.
 
-/// The options of the screen, the same in every command: `--help` has a line for each, and `attn help screen` explains them.
-const OF_THE_SCREEN: [&str; 4] = ["width", "color", "theme", "charset"];
-
-/// The output options that `attn help screen` explains too.
-const OF_NUMBERS: [&str; 3] = ["format", "precision", "heat"];
-
-/// The heading of the options of the screen.
-const SCREEN: &str = "Screen (explained by: attn help screen)";
-
-/// The heading of the options of today's models in a long help.
-const MECHANISMS_EXPLAINED: &str = "Positions, norms, sinks and gates (explained by: attn help positions)";
-
-/// The definitions for `--help`, laid out for this many columns. Commands with commands of their own stay as they are, unless they
-/// take something themselves.
-pub(super) fn lengthened(mut command: Command, width: usize) -> Command {
-    command.build();
-    laid_out(command, width)
+/// How much is said of an option.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// One line, and of a command with many options none for the rarer ones.
+    Line,
+    /// The line, more about it, and its values.
+    Paragraphs,
 }
 
-fn laid_out(command: Command, width: usize) -> Command {
+/// A command has many options from this number on.
+const MANY: usize = 25;
+
+/// The heading of the options that `attn help` explains by topics.
+const TOPICS: &str = "More options, by topic; attn help TOPIC explains them";
+
+/// The definitions for `-h` or `--help`, laid out for this many columns. Commands that have commands and nothing else stay as they
+/// are.
+pub(super) fn explained(mut command: Command, detail: Detail, width: usize) -> Command {
+    command.build();
+    laid_out(command, detail, width)
+}
+
+fn laid_out(command: Command, detail: Detail, width: usize) -> Command {
     let head = command.get_styles().get_header();
     let mut commands = String::new();
     let mut command = command.clone();
     if command.has_subcommands() {
-        command = command.mut_subcommands(|inner| laid_out(inner, width));
+        command = command.mut_subcommands(|inner| laid_out(inner, detail, width));
         if command.get_positionals().next().is_none() {
             return command;
         }
         commands = format!("{head}Commands:{head:#}\n{{subcommands}}\n\n");
     }
-    let text = sections(&command, width);
+    let text = sections(&command, detail, width);
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{text}{{after-help}}"
     ))
 }
 
-/// Whether `attn help positions` explains an option.
-fn is_mechanism(arg: &Arg) -> bool {
-    arg.get_help_heading() == Some(MECHANISMS) || arg.get_id() == "position"
-}
-
-/// Whether `attn help screen` explains an option.
-fn is_shared(arg: &Arg) -> bool {
-    let is_of_output = arg.get_help_heading() == Some("Output");
-    OF_NUMBERS.iter().chain(&OF_THE_SCREEN).any(|id| arg.get_id() == id) && is_of_output
-}
-
-/// All arguments of a command under their headings.
-fn sections(command: &Command, width: usize) -> String {
-    let mut sections = by_heading(command, |arg| match arg.get_help_heading() {
-        _ if OF_THE_SCREEN.iter().any(|id| arg.get_id() == id) => SCREEN,
-        Some(MECHANISMS) => MECHANISMS_EXPLAINED,
+/// All arguments of a command under their headings: first those without one, last those of topics.
+fn sections(command: &Command, detail: Detail, width: usize) -> String {
+    let heading = |arg: &Arg| match arg.get_help_heading().map(str::to_string) {
         Some(heading) => heading,
-        None if arg.is_positional() => "Arguments",
-        None => "Options",
+        None if arg.is_positional() => "Arguments".to_string(),
+        None => "Options".to_string(),
+    };
+    let (of_topics, mut own): (Vec<_>, Vec<_>) =
+        by_heading(command, heading).into_iter().partition(|(heading, _)| titled(heading).is_some());
+    let has_many = own.iter().map(|(_, args)| args.len()).sum::<usize>() >= MANY;
+    own.sort_by_key(|(heading, _)| {
+        ["Arguments", "Options"].iter().position(|first| first == heading).unwrap_or(2)
     });
-    // First the options without a heading, last those of the screen.
-    sections.sort_by_key(|(heading, _)| match *heading {
-        "Arguments" => 0,
-        "Options" => 1,
-        SCREEN => 3,
-        _ => 2,
-    });
-    let told = sections.iter_mut().map(|(heading, args)| {
+    let told = own.iter_mut().map(|(heading, args)| {
+        args.retain(|arg| {
+            detail != Detail::Line || arg.get_id() != "help" && !(has_many && arg.is_hide_short_help_set())
+        });
         args.sort_by_key(|arg| arg.is_positional());
-        section(command, heading, args, false, width)
+        (!args.is_empty()).then(|| section(heading, args, detail, width))
     });
-    told.collect::<Vec<_>>().join("\n\n")
+    let mut told: Vec<String> = told.flatten().collect();
+    if !of_topics.is_empty() {
+        told.push(section_of_topics(&of_topics, width));
+    }
+    told.join("\n\n")
+}
+
+/// The names of options by their topics.
+fn section_of_topics(topics: &[(String, Vec<&Arg>)], width: usize) -> String {
+    let head = Styles::default();
+    let head = head.get_header();
+    let line = |(title, args): &(String, Vec<&Arg>)| {
+        let name = titled(title).map_or("", |topic| topic.name);
+        let names = args.iter().flat_map(|arg| {
+            let short = arg.get_short().map(|short| format!("-{short}"));
+            short.into_iter().chain(arg.get_long().map(|long| format!("--{long}")))
+        });
+        let names: Vec<String> = names.collect();
+        let indent = " ".repeat(13);
+        let lines = textwrap::Options::new(width).initial_indent(&indent).subsequent_indent(&indent);
+        let lines = lines.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);
+        format!("\n  {name:<11}{}", textwrap::fill(&names.join(" "), lines).trim_start())
+    };
+    format!("{head}{TOPICS}:{head:#}{}", topics.iter().map(line).collect::<String>())
 }
 
 /// The arguments of a command by their headings, in the order in which these come first.
@@ -185,9 +200,9 @@ fn by_heading<'a, H: PartialEq>(
     all
 }
 
-/// Arguments under a heading, in two columns. `whole` is for the options that are the same everywhere.
-fn section(command: &Command, heading: &str, args: &[&Arg], whole: bool, width: usize) -> String {
-    let styles = command.get_styles();
+/// Arguments under a heading, in two columns.
+fn section(heading: &str, args: &[&Arg], detail: Detail, width: usize) -> String {
+    let styles = Styles::default();
     let (head, literal, placeholder) = (styles.get_header(), styles.get_literal(), styles.get_placeholder());
     let names: Vec<(String, String)> = args.iter().map(|arg| name_of_argument(arg)).collect();
     let longest = names.iter().map(|(option, value)| option.width() + value.width()).max().unwrap_or(0);
@@ -200,7 +215,7 @@ fn section(command: &Command, heading: &str, args: &[&Arg], whole: bool, width: 
             textwrap::Options::new(width.max(column + 20)).initial_indent(&indent).subsequent_indent(&indent);
         let lines = lines.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);
         let words: Vec<String> =
-            words_of_argument(arg, whole).iter().map(|line| textwrap::fill(line, &lines)).collect();
+            words_of_argument(arg, detail).iter().map(|line| textwrap::fill(line, &lines)).collect();
         let words = words.join("\n");
         let (option, value) = if arg.is_positional() {
             (format!("{placeholder}{option}{placeholder:#}"), String::new())
@@ -226,58 +241,32 @@ fn name_of_argument(arg: &Arg) -> (String, String) {
     (format!("{short}{long}"), value)
 }
 
-/// The help of an argument in paragraphs: one line with the default, the longer help, and its values.
-fn words_of_argument(arg: &Arg, whole: bool) -> Vec<String> {
+/// The help of an argument: one line, in paragraphs also its default, the longer help, and its values.
+fn words_of_argument(arg: &Arg, detail: Detail) -> Vec<String> {
     let (short, long) = (plain(arg.get_help()), plain(arg.get_long_help()));
     let mut first = if short.is_empty() { long.clone() } else { short.clone() };
-    let is_shared = is_shared(arg);
-    let defaults: Vec<String> =
-        arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
-    let takes_values = arg.get_action().takes_values();
-    if takes_values && !defaults.is_empty() && !first.contains("[default") && (whole || !is_shared) {
-        first.push_str(&format!(" [default: {}]", defaults.join(" ")));
-    }
     if arg.get_id() == "help" {
         return vec!["Print this help; -h prints a summary".to_string()];
     }
-    let mut lines = vec![first];
-    if (is_shared || is_mechanism(arg)) && !whole {
-        return lines;
+    if detail == Detail::Line {
+        return vec![first];
     }
+    let takes_values = arg.get_action().takes_values();
+    let defaults: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if takes_values && !defaults.is_empty() && !first.contains("default") {
+        first.push_str(&format!(" [default: {}]", defaults.join(" ")));
+    }
+    let mut lines = vec![first];
     let rest = long.strip_prefix(&short).unwrap_or(&long).trim();
     lines.extend(rest.split("\n\n").filter(|part| !part.is_empty()).map(str::to_string));
-    let values = arg.get_possible_values();
     if takes_values {
-        let line = |value: &clap::builder::PossibleValue| {
+        let line = |value: &PossibleValue| {
             let help = value.get_help()?.to_string();
             (help.to_lowercase() != value.get_name()).then(|| format!("{}: {help}", value.get_name()))
         };
-        lines.extend(values.iter().filter_map(line));
+        lines.extend(arg.get_possible_values().iter().filter_map(line));
     }
     lines
-}
-
-/// The options that `-h` of a long command leaves to `--help`.
-const LEFT_TO_LONG_HELP: &str = "k v wk wv wo define embeddings seed mask_kind bias tokens scale \
-    kv_heads residual fast dtype convention precision heat steps no_pause full depth symbolic";
-
-/// The definitions for `-h`: values and defaults are left to `--help`, and of the two longest commands the rarer options.
-pub(super) fn shortened(command: Command) -> Command {
-    let is_long = ["attend", "diagnose"].contains(&command.get_name());
-    let shorter = |arg: Arg| {
-        let arg = match arg.get_id().as_str() {
-            "q" if is_long => arg.help("Queries, one row for each token; --k and --v alike"),
-            "wq" if is_long => arg.help("W_Q; --wk, --wv and --wo alike [default: identity]"),
-            id if is_long && LEFT_TO_LONG_HELP.split(' ').any(|left| left == id) => arg.hide_short_help(true),
-            _ => arg,
-        };
-        if arg.get_action().takes_values() {
-            arg.hide_possible_values(true).hide_default_value(true)
-        } else {
-            arg
-        }
-    };
-    command.mut_args(shorter).mut_subcommands(shortened)
 }
 
 /// The command without the examples below its help, and these.
@@ -287,63 +276,57 @@ pub(super) fn without_examples(command: &Command) -> (Command, String) {
     (command.clone().after_help(Resettable::Reset).after_long_help(Resettable::Reset), examples)
 }
 
-// `attn man`: a manual page for each command, made from the definition of the command line.
-
-/// The options of `attn man`.
-#[derive(Deserialize, Debug)]
-pub(super) struct ManArgs {
-    command: Vec<String>,
-    write: Option<String>,
-}
+// `attn help --man`: a manual page for each command, made from the definition of the command line.
 
 /// The program and its version, for the footer of each page.
 const SOURCE: &str = concat!("attn ", env!("CARGO_PKG_VERSION"));
 
-impl ManArgs {
-    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let pages = pages(program);
-        if let Some(folder) = &self.write {
-            let names: Vec<String> = pages.iter().map(|page| format!("{}.1", page.name)).collect();
-            let files: Vec<(&str, &[u8])> =
-                names.iter().map(String::as_str).zip(pages.iter().map(|page| page.text.as_bytes())).collect();
-            // They are the program's own, of whatever version: a newer page takes the place of an older one.
-            let put = put_files(&to_path(folder), &files, true, env.writing)?;
-            let said = format!("{} written to {}\n", counted(put.len(), "page"), visible(folder));
-            streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
-            return Ok(());
-        }
-        let words: Vec<&str> = self.command.iter().map(String::as_str).collect();
-        let name = [&["attn"], &words[..]].concat().join("-");
-        let page = pages.iter().find(|page| page.name == name).ok_or_else(|| {
-            let asked = visible(&words.join(" ")).into_owned();
-            let error = Error::new(format!("there is no command `{asked}`"));
-            match nearest(&name, pages.iter().map(|page| page.name.as_str())) {
-                Some(near) if near != "attn" => {
-                    let near = near.trim_start_matches("attn-").replace('-', " ");
-                    error.help(format!("did you mean: attn man {near}"))
-                }
-                _ => error.help(format!("search for it: attn find {}", quoted(&asked))),
-            }
-        })?;
-        if env.has_screen && streams.out.flush().is_ok() && shown_by_man(page.text.as_bytes()) {
-            return Ok(());
-        }
-        if env.has_screen {
-            let help = if words.is_empty() {
-                help_page("front").to_string()
-            } else {
-                of_command(&words, program, env)?
-            };
-            let command = [&["attn man"], &words[..]].concat().join(" ");
-            let text = format!(
-                "{help}\nThe system has no `man` that shows the page here. Its source: {command} > {name}.1\n"
-            );
-            streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
-            return Ok(());
-        }
-        streams.out.write_all(page.text.as_bytes())?;
-        Ok(())
+/// Writes the page of a command, or all pages to a folder.
+fn write_manual(
+    words: &[&str],
+    folder: Option<&str>,
+    program: &Program<'_>,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<()> {
+    let pages = pages(program);
+    if let Some(folder) = folder {
+        let names: Vec<String> = pages.iter().map(|page| format!("{}.1", page.name)).collect();
+        let files: Vec<(&str, &[u8])> =
+            names.iter().map(String::as_str).zip(pages.iter().map(|page| page.text.as_bytes())).collect();
+        // They are the program's own, of whatever version: a newer page takes the place of an older one.
+        let put = put_files(&to_path(folder), &files, true, env.writing)?;
+        let said = format!("{} written to {}\n", counted(put.len(), "page"), visible(folder));
+        streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
+        return Ok(());
     }
+    let name = [&["attn"], words].concat().join("-");
+    let page = pages.iter().find(|page| page.name == name).ok_or_else(|| {
+        let asked = visible(&words.join(" ")).into_owned();
+        let error = Error::new(format!("there is no command `{asked}`"));
+        match nearest(&name, pages.iter().map(|page| page.name.as_str())) {
+            Some(near) if near != "attn" => {
+                let near = near.trim_start_matches("attn-").replace('-', " ");
+                error.help(format!("did you mean: attn help --man {near}"))
+            }
+            _ => error.help(format!("search for it: attn find {}", quoted(&asked))),
+        }
+    })?;
+    if env.has_screen && streams.out.flush().is_ok() && shown_by_man(page.text.as_bytes()) {
+        return Ok(());
+    }
+    if env.has_screen {
+        let help =
+            if words.is_empty() { help_page("front").to_string() } else { of_command(words, program, env)? };
+        let command = [&["attn help --man"], words].concat().join(" ");
+        let text = format!(
+            "{help}\nThe system has no `man` that shows the page here. Its source: {command} > {name}.1\n"
+        );
+        streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
+        return Ok(());
+    }
+    streams.out.write_all(page.text.as_bytes())?;
+    Ok(())
 }
 
 /// Shows a page on the terminal with the system's `man`; returns whether that worked.

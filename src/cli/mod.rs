@@ -12,6 +12,7 @@ mod help;
 mod learn;
 mod lesson;
 mod model;
+mod old_spellings;
 mod options;
 mod output;
 mod params;
@@ -45,6 +46,7 @@ use crate::terminal::HUNG_UP;
 use crate::text::abridged;
 
 use arguments::has_flag;
+use help::Detail;
 use program::{Program, check_names, matches};
 use registry::{Checks, values as read};
 use texts::help_page;
@@ -68,6 +70,11 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
     colored::control::set_override(true);
     let definitions = definitions();
     let typed: Vec<OsString> = args.iter().map(|arg| from_os(arg).into_owned().into()).collect();
+    let (typed, respelled) = old_spellings::respelled(typed);
+    if let Some(said) = respelled.filter(|_| env.shows_progress) {
+        // An error of writing to standard error is ignored.
+        let _ = writeln!(streams.err, "note: {said}");
+    }
     let arguments::CorrectedArgs { args, said } = arguments::meant(typed, definitions);
     let applied = arguments::check_charset(&args).and_then(|()| arguments::applied(args, env, definitions));
     let (args, env) = match applied {
@@ -133,8 +140,8 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
     let (is_short, is_long) = (has_flag(args, "-h"), has_flag(args, "--help"));
     let definitions = program.definitions.clone().term_width(help::width(env));
     let definitions = match (is_short, is_long) {
-        (true, _) => help::shortened(definitions),
-        (false, true) => help::lengthened(definitions, help::width(env)),
+        (true, _) => help::explained(definitions, Detail::Line, help::width(env)),
+        (false, true) => help::explained(definitions, Detail::Paragraphs, help::width(env)),
         (false, false) => definitions,
     };
     let mut failed = match matches(definitions, args) {
@@ -225,7 +232,6 @@ fn run_command(
     let name = name.as_str();
     match name {
         "lesson" => read::<lesson::ListArgs>(name, typed)?.run(env, streams).map(Outcome::from),
-        "lesson list" => read::<lesson::ListArgs>(name, typed)?.run(env, streams).map(Outcome::from),
         "lesson play" => read::<lesson::PlayArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
         "lesson follow" => read::<lesson::FollowArgs>(name, typed)?.run(env, streams).map(Outcome::from),
         "lesson quiz" => read::<lesson::QuizArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
@@ -235,49 +241,24 @@ fn run_command(
         "lesson check" => {
             read::<lesson::CheckArgs>(name, typed)?.run(program, env, streams).map(Outcome::from)
         }
-        "lesson update" => {
-            read::<lesson::UpdateArgs>(name, typed)?.run(program, env, streams).map(Outcome::from)
-        }
         "lesson new" => read::<lesson::NewArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
-        "lesson directives" => {
-            read::<lesson::DirectivesArgs>(name, typed)?.run(env, streams).map(Outcome::from)
-        }
         "lesson export" => {
             read::<lesson::ExportArgs>(name, typed)?.run(program, env, streams).map(Outcome::from)
         }
         "site" => read::<site::SiteArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
         "demo" => read::<demo::DemoArgs>(name, typed)?.run(program, env, streams),
-        "glossary" => read::<reference::GlossaryArgs>(name, typed)?.run(env, streams).map(Outcome::from),
         "attend" => read::<attend::AttendArgs>(name, typed)?.run(program, env, streams),
         "explore" => {
             read::<explore::SavedToExplore>(name, typed)?.run(program, env, streams).map(Outcome::from)
-        }
-        "explore attend" => {
-            read::<explore::AttendToExplore>(name, typed)?.run(program, env, streams).map(Outcome::from)
-        }
-        "explore demo" => {
-            read::<explore::DemoToExplore>(name, typed)?.run(program, env, streams).map(Outcome::from)
-        }
-        "explore model" => {
-            read::<explore::ModelToExplore>(name, typed)?.run(program, env, streams).map(Outcome::from)
         }
         "softmax" => read::<softmax::SoftmaxArgs>(name, typed)?.run(program, env, streams),
         "similarity" => read::<similarity::SimilarityArgs>(name, typed)?.run(program, env, streams),
         "model" => read::<model::ModelArgs>(name, typed)?.run(program, env, streams),
         "learn" => read::<learn::LearnArgs>(name, typed)?.run(env, streams),
-        "params" => read::<params::ParamsArgs>(name, typed)?.run(env, streams),
-        "tokens" => read::<tokens::TokensArgs>(name, typed)?.run(program, env, streams),
         "bench" => read::<bench::BenchArgs>(name, typed)?.run(env, streams).map(Outcome::from),
         "diagnose" => read::<diagnose::DiagnoseArgs>(name, typed)?.run(env, streams).map(Outcome::from),
         "find" => read::<find::FindArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
-        "examples" => read::<reference::ExamplesArgs>(name, typed)?.run(env, streams).map(Outcome::from),
-        "errata" => read::<reference::ErrataArgs>(name, typed)?.run(env, streams).map(Outcome::from),
-        "notation" => read::<reference::NotationArgs>(name, typed)?.run(env, streams).map(Outcome::from),
         "help" => read::<help::HelpArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
-        "man" => read::<help::ManArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),
-        "completions" => {
-            read::<completions::CompletionsArgs>(name, typed)?.run(program, streams).map(Outcome::from)
-        }
         _ => unreachable!("every command of data/options.toml is run"),
     }
 }

@@ -70,6 +70,11 @@ impl LiveArgs {
 }
 
 impl OutputArgs {
+    /// The options of the screen.
+    pub(super) fn screen(&self) -> (&ScreenArgs, &ThemeArgs) {
+        (&self.look.screen, &self.theme)
+    }
+
     /// Whether it is a page for a browser, which has room for everything.
     pub(super) fn is_page(&self) -> bool {
         self.look.format == Format::Html

@@ -1,4 +1,4 @@
-//! `attn params`.
+//! `attn model --params`: how many weights a model has, and how large its cache is.
 
 use serde::Deserialize;
 
@@ -16,18 +16,12 @@ use super::output;
 use super::output::{LookArgs, note};
 use super::program::{Env, Outcome, Streams};
 
-/// The options of `attn params`.
+/// How weights and the cache are counted.
 #[derive(Deserialize, Debug)]
 pub(super) struct ParamsArgs {
-    /// A built-in model, a model's folder or its config.json; without one, the list
-    ///
-    /// A folder that has the name of a built-in model is `./gpt2`. Every family here is counted; `attn model --help` names those that
-    /// are run as well.
-    model: Option<String>,
+    pub params: bool,
     context: Option<u64>,
     bytes: u64,
-    #[serde(flatten)]
-    look: LookArgs,
 }
 
 /// On narrower screens a count and its share are in one column.
@@ -37,8 +31,18 @@ const WIDE: usize = 100;
 const USUAL_CONTEXT: u64 = 8192;
 
 impl ParamsArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        let Some(name) = &self.model else {
+    /// Writes the counts of a model, or the list of those that are built in.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub(super) fn run(
+        &self,
+        model: Option<&str>,
+        look: &LookArgs,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<Outcome> {
+        let Some(name) = model else {
             let row = |model: &params::BuiltIn| -> Result<Vec<String>> {
                 let family = params::named(model.name)?.first().map(|model| model.family);
                 let is_run = Architecture::families().any(|(_, run)| Some(run) == family);
@@ -48,24 +52,18 @@ impl ParamsArgs {
             let rows = params::built_in().iter().map(row).collect::<Result<Vec<_>>>()?;
             let title = "Built-in models, and whether attn model runs a folder of this type";
             let parts = [(title.to_string(), Table::new(&["model", "title", "attn model"], rows))];
-            return self.write(&parts, env, streams).map(Outcome::from);
+            return write(&parts, look, env, streams).map(Outcome::from);
         };
-        let models = self.models(name, env, streams)?;
-        let joined = self.look.format == Format::Table;
+        let models = models(name, look, env, streams)?;
+        let joined = look.format == Format::Table;
         let written = CountFormat {
-            for_people: self.look.is_for_people(),
+            for_people: look.is_for_people(),
             joined,
-            stacked: joined && self.look.style(env).width < WIDE,
+            stacked: joined && look.style(env).width < WIDE,
         };
-        let code = self.write(&self.parts(&models, written)?, env, streams)?;
+        let code = write(&self.parts(&models, written)?, look, env, streams)?;
         let data = self.parts(&models, CountFormat { for_people: false, joined: false, stacked: false })?;
         Outcome::of_tables(code, &data)
-    }
-
-    fn write(&self, parts: &[(String, Table)], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        output::write_paged(&self.look, env, streams, |streams| {
-            self.look.tables("params", parts, env, streams)
-        })
     }
 
     /// The tables of all models.
@@ -74,36 +72,6 @@ impl ParamsArgs {
         let context = self.context.unwrap_or_else(|| longest.unwrap_or(USUAL_CONTEXT).min(USUAL_CONTEXT));
         let tables = models.iter().map(|model| self.tables(model, context, written));
         Ok(tables.collect::<Result<Vec<_>>>()?.concat())
-    }
-
-    fn models(&self, name: &str, env: &Env, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
-        // A built-in name means the same in every folder.
-        let built_in = params::named(name);
-        if built_in.is_ok() {
-            if input::exists(name) && env.reading == ReadPermission::Anywhere {
-                let other = format!(
-                    "{name} is the built-in model; attn params ./{name} counts the one in this folder"
-                );
-                note(&other, &self.look.style(env), streams);
-            }
-            return built_in;
-        }
-        let is_there = input::exists(name);
-        if name == "-" || is_there && !input::is_folder(name) || !is_there && name.ends_with(".json") {
-            env.reading.check(name)?;
-            if name != "-" && !is_there {
-                return Err(Error::new("no such file")
-                    .in_source(visible(name))
-                    .help("`attn params` lists the built-in models"));
-            }
-            let text = Files::new(streams.input).within(env.reading.clone()).text(name)?;
-            return Ok(vec![Model::from_config(&text, name)?]);
-        }
-        if is_there || name.contains(['/', '\\']) {
-            let config = ModelFolder::config_within(&to_path(name), &env.reading)?;
-            return Ok(vec![Model::from_config(&config.text, &config.name)?]);
-        }
-        built_in
     }
 
     fn tables(&self, model: &Model, context: u64, written: CountFormat) -> Result<Vec<(String, Table)>> {
@@ -152,6 +120,41 @@ impl ParamsArgs {
         let title = format!("Key/value cache = {}", own.formula());
         Ok((title, Table::new(&header[..rows[0].len()], rows).with_numbers(&["bytes", "size"])))
     }
+}
+
+fn write(parts: &[(String, Table)], look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    output::write_paged(look, env, streams, |streams| look.tables("params", parts, env, streams))
+}
+
+/// The models of this name, folder or file.
+fn models(name: &str, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
+    // A built-in name means the same in every folder.
+    let built_in = params::named(name);
+    if built_in.is_ok() {
+        if input::exists(name) && env.reading == ReadPermission::Anywhere {
+            let other = format!(
+                "{name} is the built-in model; attn model ./{name} --params counts the one in this folder"
+            );
+            note(&other, &look.style(env), streams);
+        }
+        return built_in;
+    }
+    let is_there = input::exists(name);
+    if name == "-" || is_there && !input::is_folder(name) || !is_there && name.ends_with(".json") {
+        env.reading.check(name)?;
+        if name != "-" && !is_there {
+            return Err(Error::new("no such file")
+                .in_source(visible(name))
+                .help("`attn model --params` lists the built-in models"));
+        }
+        let text = Files::new(streams.input).within(env.reading.clone()).text(name)?;
+        return Ok(vec![Model::from_config(&text, name)?]);
+    }
+    if is_there || name.contains(['/', '\\']) {
+        let config = ModelFolder::config_within(&to_path(name), &env.reading)?;
+        return Ok(vec![Model::from_config(&config.text, &config.name)?]);
+    }
+    built_in
 }
 
 /// The format of counts: for people or for programs, and with formula and numbers in one cell or two.

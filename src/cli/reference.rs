@@ -1,11 +1,11 @@
-//! `attn errata` and `attn notation`: what a reader of the five texts wants to look up.
+//! What `attn find` shows from the catalogues: terms, mistakes in the five texts, their letters, and example data.
 
 use attn_core::data_file::entries;
 use colored::Colorize;
 use serde::Deserialize;
 
 use crate::demo::errata::{Erratum, errata};
-use crate::demo::{Document, GlossaryTerm, find, glossary, notation, term};
+use crate::demo::{self, Document, GlossaryTerm, find, glossary, notation};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::graph::Graph;
@@ -17,35 +17,38 @@ use crate::text::{counted, nearest, quoted};
 use super::output::{self, Group, LookArgs, wrapped};
 use super::program::{Env, Streams};
 
-/// The options of `attn errata`.
+/// Which mistakes in the texts are shown: those of a text, or of a demo.
 #[derive(Deserialize, Debug)]
 pub(super) struct ErrataArgs {
     document: Option<String>,
     demo: Option<String>,
-    #[serde(flatten)]
-    look: LookArgs,
 }
 
 impl ErrataArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        output::write_paged(&self.look, env, streams, |streams| self.write(env, streams))
+    /// Writes them.
+    ///
+    /// # Errors
+    /// If there is no such text or demo.
+    pub(super) fn run(&self, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        output::write_paged(look, env, streams, |streams| self.write(look, env, streams))
     }
 
-    fn write(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    fn write(&self, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let parts = self.wanted()?;
         if parts.is_empty() {
             let remark =
-                "no known mistake in the texts concerns this demo; attn errata lists all of them".to_string();
-            output::warnings(&Graph::new(), &[remark], &self.look.style(env), streams);
+                "no known mistake in the texts concerns this demo; attn find --errata lists all of them"
+                    .to_string();
+            output::warnings(&Graph::new(), &[remark], &look.style(env), streams);
         }
-        if self.look.is_for_people() {
+        if look.is_for_people() {
             let pages: Vec<Page> =
                 parts.iter().map(|(document, errata)| Page::whole(story(*document, errata))).collect();
-            return output::pages(&pages, "errata", &self.look.style(env), streams);
+            return output::pages(&pages, "errata", &look.style(env), streams);
         }
         let parts: Vec<(String, Table)> =
             parts.iter().map(|(document, errata)| part(*document, errata)).collect();
-        self.look.tables("errata", &parts, env, streams)
+        look.tables("errata", &parts, env, streams)
     }
 
     /// The errata asked for, document by document.
@@ -113,63 +116,55 @@ fn part(document: Document, errata: &[&Erratum]) -> (String, Table) {
     (heading(document), Table::new(&header, errata.iter().map(row)))
 }
 
-/// The options of `attn notation`.
-#[derive(Deserialize, Debug)]
-pub(super) struct NotationArgs {
-    #[serde(flatten)]
-    look: LookArgs,
+/// Writes the letters of the texts beside ours.
+///
+/// # Errors
+/// If they cannot be written.
+pub(super) fn write_notation(look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    let letters = "The letters of the five texts, and ours (a number is a line of the text)";
+    let texts =
+        Document::ALL.map(|each| [each.number(), each.title(), each.found()].map(String::from).into());
+    let header = ["what", "attn", "option", "in a model's files"];
+    let names: Vec<[&str; 4]> = entries(include_str!("../../data/model_names.toml"));
+    let of_models = Table::new(&header, names.into_iter().map(|row| row.map(String::from).to_vec()));
+    let parts = [
+        (letters.into(), notation()),
+        ("The texts".into(), Table::new(&["text", "title", "how to find it"], texts)),
+        ("What today's models add".into(), of_models),
+    ];
+    output::write_paged(look, env, streams, |streams| look.tables("notation", &parts, env, streams))
 }
 
-impl NotationArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let letters = "The letters of the five texts, and ours (a number is a line of the text)";
-        let texts =
-            Document::ALL.map(|each| [each.number(), each.title(), each.found()].map(String::from).into());
-        let header = ["what", "attn", "option", "in a model's files"];
-        let names: Vec<[&str; 4]> = entries(include_str!("../../data/model_names.toml"));
-        let of_models = Table::new(&header, names.into_iter().map(|row| row.map(String::from).to_vec()));
-        let parts = [
-            (letters.into(), notation()),
-            ("The texts".into(), Table::new(&["text", "title", "how to find it"], texts)),
-            ("What today's models add".into(), of_models),
-        ];
-        output::write_paged(&self.look, env, streams, |streams| {
-            self.look.tables("notation", &parts, env, streams)
-        })
+// The terms.
+
+/// Writes all terms, or the one of this name.
+///
+/// # Errors
+/// If there is no such term.
+pub(super) fn write_terms(
+    term: &[String],
+    look: &LookArgs,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<u8> {
+    if term.is_empty() && look.format == Format::Table {
+        let rows = glossary().iter().map(|term| (term.name.to_string(), first_sentence(term.means)));
+        let group = Group { title: "Terms".into(), head: ["term", "means"], rows: rows.collect() };
+        let closing = "`attn find --terms TERM` explains one, with its formula and a command that shows it.";
+        return output::write(&[group], closing, "glossary", look, env, streams);
     }
-}
-
-// `attn glossary`.
-
-/// The options of `attn glossary`.
-#[derive(Deserialize, Debug)]
-pub(super) struct GlossaryArgs {
-    term: Vec<String>,
-    #[serde(flatten)]
-    look: LookArgs,
-}
-
-impl GlossaryArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        if self.term.is_empty() && self.look.format == Format::Table {
-            let rows = glossary().iter().map(|term| (term.name.to_string(), first_sentence(term.means)));
-            let group = Group { title: "Terms".into(), head: ["term", "means"], rows: rows.collect() };
-            let closing = "`attn glossary TERM` explains one, with its formula and a command that shows it.";
-            return output::write(&[group], closing, "glossary", &self.look, env, streams);
-        }
-        let asked = self.term.join(" ");
-        let terms: Vec<&GlossaryTerm> =
-            if self.term.is_empty() { glossary().iter().collect() } else { vec![term(&asked)?] };
-        if let ([one], Format::Table) = (&terms[..], self.look.format) {
-            let style = self.look.style(env);
-            let text = card(one, &style);
-            return output::show(&text, &style, env, streams);
-        }
-        let header = ["term", "also", "means", "formula", "node", "see"];
-        let rows = terms.into_iter().map(term_row);
-        self.look.tables("glossary", &[("Glossary".into(), Table::new(&header, rows))], env, streams)?;
-        Ok(EXIT_DONE)
+    let asked = term.join(" ");
+    let terms: Vec<&GlossaryTerm> =
+        if term.is_empty() { glossary().iter().collect() } else { vec![demo::term(&asked)?] };
+    if let ([one], Format::Table) = (&terms[..], look.format) {
+        let style = look.style(env);
+        let text = card(one, &style);
+        return output::show(&text, &style, env, streams);
     }
+    let header = ["term", "also", "means", "formula", "node", "see"];
+    let rows = terms.into_iter().map(term_row);
+    look.tables("glossary", &[("Glossary".into(), Table::new(&header, rows))], env, streams)?;
+    Ok(EXIT_DONE)
 }
 
 fn first_sentence(text: &str) -> String {
@@ -209,34 +204,41 @@ fn term_row(term: &GlossaryTerm) -> Vec<String> {
     ]
 }
 
-// `attn examples`: the small data that travels with the program.
+// The small data that travels with the program.
 
-/// The options of `attn examples`.
+/// Where the example data are written.
 #[derive(Deserialize, Debug)]
 pub(super) struct ExamplesArgs {
-    name: Option<String>,
     write: Option<String>,
     overwrite: bool,
-    #[serde(flatten)]
-    look: LookArgs,
 }
 
 /// The command that checks the example results.
 const JUDGED: &str = "attn diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
 
 impl ExamplesArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    /// Lists the files, prints one, or writes them to a folder.
+    ///
+    /// # Errors
+    /// If there is no such file, or one cannot be written.
+    pub(super) fn run(
+        &self,
+        name: &[String],
+        look: &LookArgs,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<u8> {
         if let Some(folder) = &self.write {
             return self.write_to(folder, env, streams);
         }
-        let Some(name) = &self.name else {
+        if name.is_empty() {
             let closing = format!(
-                "`attn examples NAME` prints one, `attn examples --write DIR` writes all of them, and every command \
+                "`attn find --examples NAME` prints one, `attn find --examples --write DIR` writes all of them, and every command \
                  finds them: attn attend examples/data/bat.json\n\nTo have the seven results judged: {JUDGED}"
             );
-            return output::write(&bundled_groups(), &closing, "examples", &self.look, env, streams);
-        };
-        streams.out.write_all(bundled_file(name)?.bytes)?;
+            return output::write(&bundled_groups(), &closing, "examples", look, env, streams);
+        }
+        streams.out.write_all(bundled_file(&name.join(" "))?.bytes)?;
         Ok(EXIT_DONE)
     }
 
@@ -282,11 +284,11 @@ fn bundled_file(name: &str) -> Result<&'static BundledFile> {
     let shown = visible(name);
     if let Some(first) = BUNDLED.iter().find(|file| file.place().0 == Some(within)) {
         return Err(Error::new(format!("`{shown}` is a folder of examples"))
-            .help(format!("print one of its files: attn examples {}", first.name)));
+            .help(format!("print one of its files: attn find --examples {}", first.name)));
     }
     let error = Error::new(format!("there is no example `{shown}`"));
     Err(match nearest(within, BUNDLED.iter().flat_map(|file| [file.name, file.place().1])) {
-        Some(near) => error.help(format!("did you mean: attn examples {near}")),
-        None => error.help("`attn examples` lists them"),
+        Some(near) => error.help(format!("did you mean: attn find --examples {near}")),
+        None => error.help("`attn find --examples` lists them"),
     })
 }

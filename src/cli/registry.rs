@@ -1,6 +1,8 @@
 //! The options and the commands of `data/options.toml`: as definitions for clap, and their values as records.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::iter;
 use std::sync::LazyLock;
 
 use attn_core::data_file::read;
@@ -12,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-use super::texts::text;
+use super::texts::{plain, text};
 
 /// The name in the list of commands that stands for the program itself.
 const PROGRAM: &str = "";
@@ -22,6 +24,7 @@ const PROGRAM: &str = "";
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 struct Registry {
     option: BTreeMap<&'static str, OptionEntry>,
+    topic: Vec<Topic>,
     group: BTreeMap<&'static str, Vec<&'static str>>,
     command: Vec<CommandEntry>,
 }
@@ -47,9 +50,21 @@ struct OptionEntry {
     required: bool,
     may_begin_with_hyphen: bool,
     may_be_negative: bool,
-    requires: Option<&'static str>,
+    required_unless: Option<&'static str>,
+    requires: &'static str,
     conflicts: &'static str,
     rare: bool,
+}
+
+/// Options that are explained together, for all commands.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Topic {
+    /// What follows `attn help`.
+    pub name: &'static str,
+    /// The heading.
+    pub title: &'static str,
+    options: &'static str,
 }
 
 /// A command; the file explains the fields.
@@ -86,7 +101,10 @@ impl Registry {
             Some((heading, names)) => {
                 let heading = Some(heading).filter(|heading| !heading.is_empty());
                 let placed = |name: &'static str| {
-                    (name.split('@').next().unwrap_or(name), heading, &self.option[name])
+                    let of_topic =
+                        self.topic.iter().find(|topic| topic.options.split(' ').any(|own| own == name));
+                    let heading = of_topic.map(|topic| topic.title).or(heading);
+                    (id(name), heading, &self.option[name])
                 };
                 names.split_whitespace().map(placed).collect()
             }
@@ -101,6 +119,37 @@ impl Registry {
             None => vec![name],
         };
         list.split_whitespace().flat_map(of_one).collect()
+    }
+}
+
+/// The name of an option in its command, without what distinguishes it from the option of this name elsewhere.
+fn id(name: &str) -> &str {
+    name.split('@').next().unwrap_or(name)
+}
+
+/// The topic of this name.
+pub(super) fn topic(name: &str) -> Option<&'static Topic> {
+    REGISTRY.topic.iter().find(|topic| topic.name == name)
+}
+
+/// The topic with this heading.
+pub(super) fn titled(title: &str) -> Option<&'static Topic> {
+    REGISTRY.topic.iter().find(|topic| topic.title == title)
+}
+
+impl Topic {
+    /// The options, each once.
+    pub(super) fn args<'a>(&self, program: &'a Command) -> Vec<&'a Arg> {
+        let commands =
+            || program.get_subcommands().flat_map(|one| iter::once(one).chain(one.get_subcommands()));
+        let defined = |name: &str| {
+            let help = REGISTRY.option[name].help;
+            let is_it = |arg: &&Arg| arg.get_id() == id(name) && plain(arg.get_help()) == help;
+            commands().flat_map(Command::get_arguments).find(is_it)
+        };
+        let mut args: Vec<&Arg> = self.options.split(' ').filter_map(defined).collect();
+        args.dedup_by_key(|arg| arg.get_id());
+        args
     }
 }
 
@@ -166,7 +215,10 @@ impl OptionEntry {
         }
         let is_here = |name: &&str| here.contains(name);
         arg = arg.conflicts_with_all(REGISTRY.names(self.conflicts).into_iter().filter(is_here));
-        if let Some(needed) = self.requires.filter(is_here) {
+        if let Some(other) = self.required_unless {
+            arg = arg.required_unless_present(other);
+        }
+        for needed in self.requires.split_whitespace().filter(is_here) {
             arg = arg.requires(needed);
         }
         let Some(value) = self.value else { return arg.action(ArgAction::SetTrue) };
@@ -241,6 +293,18 @@ pub(super) fn values<T: DeserializeOwned>(command: &str, typed: &ArgMatches) -> 
 /// The options of a command that `--versus` may change.
 pub(super) fn varied(command: &str) -> Vec<&'static str> {
     REGISTRY.names(REGISTRY.command(command).varied)
+}
+
+/// Whether something that was typed cannot stand beside an option of the command.
+pub(super) fn excludes(command: &str, typed: &[OsString], option: &str) -> bool {
+    let is_typed = |name: &str, entry: &OptionEntry| {
+        let long = entry.long.map_or_else(|| name.replace('_', "-"), str::to_string);
+        let spellings = [Some(format!("--{long}")), entry.short.map(|short| format!("-{short}"))];
+        typed.iter().any(|word| spellings.iter().flatten().any(|spelling| word == spelling.as_str()))
+    };
+    let placed = REGISTRY.placed(&REGISTRY.command(command).options);
+    let mut typed = placed.into_iter().filter(|(name, _, entry)| is_typed(name, entry));
+    typed.any(|(.., entry)| REGISTRY.names(entry.conflicts).contains(&option))
 }
 
 /// An option that may stand without its value: absent, alone, or with a value.

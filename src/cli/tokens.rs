@@ -1,6 +1,4 @@
-//! `attn tokens`.
-
-use serde::Deserialize;
+//! `attn model --tokens`: how a text is split into tokens.
 
 use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{to_path, visible};
@@ -15,30 +13,31 @@ use super::output::LookArgs;
 use super::program::Program;
 use super::{Env, Outcome, Streams, output};
 
-/// The options of `attn tokens`.
-#[derive(Deserialize, Debug)]
-pub(super) struct TokensArgs {
-    folder: String,
-    text: Option<String>,
-    ids: Option<String>,
-    merges: bool,
-    #[serde(flatten)]
-    look: LookArgs,
+/// What is split, by which model; a text and ids exclude each other.
+pub(super) struct TokensToShow<'a> {
+    pub folder: &'a str,
+    pub text: Option<&'a str>,
+    pub ids: Option<&'a str>,
+    pub merges: bool,
+    pub look: &'a LookArgs,
 }
 
-/// Written out: a text and ids exclude each other.
-impl TokensArgs {
+impl TokensToShow<'_> {
+    /// Writes the tokens.
+    ///
+    /// # Errors
+    /// If there is no such model, or an id is none of it.
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        let tokenizer = open(&self.folder, env, streams)?;
-        let text = self.text.as_deref().map(|text| as_typed(text, program)).unwrap_or_default();
-        let tokens = match (&self.ids, &self.text) {
+        let tokenizer = open(self.folder, env, streams)?;
+        let text = self.text.map(|text| as_typed(text, program)).unwrap_or_default();
+        let tokens = match (self.ids, self.text) {
             (Some(ids), _) => tokenizer.tokens_of(&parse_ids(ids, tokenizer.largest_id() as usize + 1)?)?,
             (None, Some(_)) => tokenizer.encode(&text)?,
             (None, None) => tokenizer.vocabulary(),
         };
         let for_people = self.look.is_for_people();
         let shown = self.parts(&tokenizer, &tokens, &text, for_people)?;
-        output::write_paged(&self.look, env, streams, |streams| {
+        output::write_paged(self.look, env, streams, |streams| {
             self.look.tables("tokens", &shown, env, streams)
         })?;
         Outcome::of_tables(EXIT_DONE, &self.parts(&tokenizer, &tokens, &text, false)?)

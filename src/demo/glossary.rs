@@ -55,12 +55,12 @@ pub fn term(name: &str) -> Result<&'static GlossaryTerm> {
         let error = Error::new(format!("the glossary has no `{}`", visible(name)));
         let near: Vec<String> = near(&asked, glossary().iter().flat_map(GlossaryTerm::names))
             .iter()
-            .map(|name| format!("attn glossary {}", quoted(name)))
+            .map(|name| format!("attn find --terms {}", quoted(name)))
             .collect();
         match &near[..] {
             [_, ..] => error.help(format!("did you mean: {}", one_of(&near))),
             [] => error.help(format!(
-                "`attn glossary` lists the terms; attn find {} searches everything",
+                "`attn find --terms` lists the terms; attn find {} searches everything",
                 quoted(&visible(name))
             )),
         }
@@ -81,7 +81,7 @@ mod tests {
             }
         }
         assert_eq!(term("heads").unwrap().name, "head");
-        assert!(term("sofmax").unwrap_err().to_string().contains("attn glossary softmax"));
+        assert!(term("sofmax").unwrap_err().to_string().contains("attn find --terms softmax"));
     }
 
     #[test]

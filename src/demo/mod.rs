@@ -76,7 +76,7 @@ impl Demo {
     /// # Errors
     /// If what the user set does not fit the demo.
     pub fn story(&self, settings: &Settings) -> Result<Story> {
-        let notes_told_by = Some(format!("attn errata --demo {}", self.name));
+        let notes_told_by = Some(format!("attn find --errata --demo {}", self.name));
         Ok(Story { notes: errata::notes(self.name), notes_told_by, ..self.file.story(settings)? })
     }
 }

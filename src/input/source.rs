@@ -318,10 +318,10 @@ pub static BUNDLED: &[BundledFile] = files![
     "brook.json": "four words in two columns: the dot product and the cosine disagree",
     "chase.csv": "five tokens in four columns: “the cat chased the dog”",
     "creature.json": "eight tokens: “a fluffy blue creature roamed the verdant forest”",
-    "gemma2-2b-config.json": "the configuration of Gemma 2 2B, for attn params",
-    "gpt2-config.json": "the configuration of GPT-2, for attn params",
+    "gemma2-2b-config.json": "the configuration of Gemma 2 2B, for attn model --params",
+    "gpt2-config.json": "the configuration of GPT-2, for attn model --params",
     "k.csv": "the keys of three tokens",
-    "llama3-8b-config.json": "the configuration of Llama 3 8B, for attn params",
+    "llama3-8b-config.json": "the configuration of Llama 3 8B, for attn model --params",
     "q.csv": "the queries of three tokens",
     "v.csv": "the values of three tokens",
 ];

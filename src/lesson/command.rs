@@ -23,7 +23,10 @@ impl Command {
     /// Whether it fills the screen and reads keys, as the explorer does.
     pub(super) fn fills_screen(&self) -> bool {
         let prints = |arg: &String| ["--plain", "--help", "-h"].contains(&arg.as_str());
-        matches!(&self.args[..], [command, more @ ..] if command == "explore" && !more.is_empty() && !more.iter().any(prints))
+        let explores = |arg: &String| ["-x", "--explore"].contains(&arg.as_str());
+        let [command, more @ ..] = &self.args[..] else { return false };
+        let fills = command == "explore" && !more.is_empty() || more.iter().any(explores);
+        fills && !more.iter().any(prints)
     }
 
     /// A command of a lesson, at its line.

@@ -9,7 +9,7 @@ use crate::text::{clip, did_you_mean, nearest};
 
 use super::source::{Fault, Faults};
 
-/// A part of what a lesson's file can contain, as `attn lesson directives` lists it.
+/// A part of what a lesson's file can contain, as `attn lesson new --directives` lists it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FormatPart {
@@ -64,7 +64,7 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<DirectiveText, Fau
         let mut words: Vec<&str> = directives().map(|(word, _)| word).collect();
         words.dedup();
         let help = did_you_mean(written, words.iter().copied()).unwrap_or_else(|| {
-            format!("the directives are {}; `attn lesson directives` explains them", words.join(", "))
+            format!("the directives are {}; `attn lesson new --directives` explains them", words.join(", "))
         });
         let shown: String = clip(comment.lines().next().unwrap_or_default());
         return Err(Fault::new(line, format!("`<!-- {shown} -->` is not a directive")).help(help));

@@ -50,7 +50,7 @@ fn the_flagship_shows_its_scores_at_once_and_ends_with_its_point() {
     assert!(last_score.is_some_and(|line| line < 24), "{out}");
     let [_, _, remarks, .., point] = lines[..] else { panic!("{out}") };
     assert_eq!(point, "   → The earlier rows do not change at all: the largest difference is exactly 0.");
-    assert!(remarks.ends_with("on the source text: attn errata --demo mask"), "{out}");
+    assert!(remarks.ends_with("on the source text: attn find --errata --demo mask"), "{out}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn explorer(more: &str, columns: u16, rows: u16) -> (tempfile::TempDir, Terminal
     let state = tempfile::tempdir().expect("a folder");
     let attn = env!("CARGO_BIN_EXE_attn");
     let command = format!(
-        "echo before; {attn} explore attend --words 'bat cave racket' --causal {more}; echo code $?; read x"
+        "echo before; {attn} attend -x --words 'bat cave racket' --causal {more}; echo code $?; read x"
     );
     let terminal = Terminal::start(state.path(), "/bin/sh", &["-c", &command], columns, rows);
     (state, terminal)
@@ -33,7 +33,7 @@ fn slow_explorer(more: &str) -> (tempfile::TempDir, Terminal) {
     let state = tempfile::tempdir().expect("a folder");
     let attn = env!("CARGO_BIN_EXE_attn");
     let command = format!(
-        "echo before; {attn} explore attend --random {} --at 'X[1,1]' {more}; echo code $?; read x",
+        "echo before; {attn} attend -x --random {} --cell 'X[1,1]' {more}; echo code $?; read x",
         large()
     );
     let terminal = Terminal::start(state.path(), "/bin/sh", &["-c", &command], 100, 24);
@@ -45,7 +45,7 @@ const STOPPED: &str = "Stopped: nothing is changed.";
 
 #[test]
 fn arrows_move_enter_opens_and_escape_returns() {
-    let (_state, mut terminal) = explorer("--at 'O[cave,animals]'", 80, 24);
+    let (_state, mut terminal) = explorer("--cell 'O[cave,animals]'", 80, 24);
     terminal.wait_for("o21 = a21·v11 + a22·v21");
     terminal.shows("\r", "O[cave,animals] ▸ A[cave,cave]");
     // The screen is drawn from above.
@@ -63,7 +63,7 @@ fn arrows_move_enter_opens_and_escape_returns() {
 
 #[test]
 fn a_changed_number_moves_all_that_follow_and_undo_takes_it_back() {
-    let (_state, mut terminal) = explorer("--at 'X[cave,animals]'", 120, 40);
+    let (_state, mut terminal) = explorer("--cell 'X[cave,animals]'", 120, 40);
     terminal.wait_for("X[cave,animals] = 4");
     terminal.shows("6", "X[cave,animals] = 6");
     terminal.shows("\r", "change 1 of 1");
@@ -84,7 +84,7 @@ fn every_way_out_restores_the_terminal() {
         [("q", None, 0), ("\x03", None, 130), ("", Some(Signal::TERM), 143), ("", Some(Signal::HUP), 129)]
     {
         let state = tempfile::tempdir().expect("a folder");
-        let args = ["explore", "attend", "--words", "bat cave", "--causal"];
+        let args = ["attend", "-x", "--words", "bat cave", "--causal"];
         let mut terminal = Terminal::start(state.path(), env!("CARGO_BIN_EXE_attn"), &args, 80, 24);
         terminal.wait_for("a21 =");
         let raw = terminal.settings();
@@ -100,7 +100,7 @@ fn every_way_out_restores_the_terminal() {
 
 #[test]
 fn the_screen_follows_the_size_of_the_window() {
-    let (_state, mut terminal) = explorer("--at 'S[cave,bat]'", 80, 24);
+    let (_state, mut terminal) = explorer("--cell 'S[cave,bat]'", 80, 24);
     terminal.wait_for("s21 = q21·k11");
     terminal.resize(50, 10);
     terminal.wait_for("60x16 are needed");
@@ -117,7 +117,7 @@ fn the_screen_follows_the_size_of_the_window() {
 fn a_sequence_that_never_ends_keeps_no_signal_from_being_heard() {
     for begun in ["\x1b[200~abc", "\x1b[999999999999999999999;1R", "\x1b[1;", "\x1b]11;rgb:", "\x1b[M"] {
         let state = tempfile::tempdir().expect("a folder");
-        let args = ["explore", "attend", "--words", "bat cave", "--causal"];
+        let args = ["attend", "-x", "--words", "bat cave", "--causal"];
         let mut terminal = Terminal::start(state.path(), env!("CARGO_BIN_EXE_attn"), &args, 80, 24);
         terminal.wait_for("a21 =");
         let raw = terminal.settings();
@@ -128,7 +128,7 @@ fn a_sequence_that_never_ends_keeps_no_signal_from_being_heard() {
         assert_ne!(terminal.settings(), raw, "raw mode is left");
     }
     // Nor does it take the keys behind it.
-    let (_state, mut terminal) = explorer("--at 'S[cave,bat]'", 80, 24);
+    let (_state, mut terminal) = explorer("--cell 'S[cave,bat]'", 80, 24);
     terminal.wait_for("S[cave,bat]");
     terminal.press_bytes(b"\xf0\x9f");
     std::thread::sleep(Duration::from_millis(100));
@@ -140,7 +140,7 @@ fn a_sequence_that_never_ends_keeps_no_signal_from_being_heard() {
 
 #[test]
 fn a_huge_window_is_drawn_in_part() {
-    let (_state, mut terminal) = explorer("--at 'S[cave,bat]'", 80, 24);
+    let (_state, mut terminal) = explorer("--cell 'S[cave,bat]'", 80, 24);
     terminal.wait_for("S[cave,bat]");
     terminal.resize_program(u16::MAX, u16::MAX);
     std::thread::sleep(Duration::from_millis(100));
@@ -153,7 +153,7 @@ fn a_killed_program_has_recorded_its_keys() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("keys.txt");
     let record = file.to_string_lossy().into_owned();
-    let args = ["explore", "demo", "mask", "--at", "S[1,1]", "--record", &record];
+    let args = ["demo", "mask", "-x", "--cell", "S[1,1]", "--record", &record];
     let mut terminal = Terminal::start(folder.path(), env!("CARGO_BIN_EXE_attn"), &args, 80, 24);
     terminal.wait_for("S[");
     terminal.press("jl");
@@ -177,7 +177,7 @@ fn a_stop_from_outside_gives_the_terminal_back() {
     let attn = env!("CARGO_BIN_EXE_attn");
     let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 80, 24);
     terminal.wait_for("shell>");
-    terminal.shows(&format!("{attn} explore attend --words 'bat cave' --causal\r"), "a21 =");
+    terminal.shows(&format!("{attn} attend -x --words 'bat cave' --causal\r"), "a21 =");
     let shell = terminal.process();
     let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("its children");
     let pid = children.trim().parse().ok().and_then(rustix::process::Pid::from_raw).expect("one child");
@@ -194,7 +194,7 @@ fn it_pauses_and_comes_back() {
     let attn = env!("CARGO_BIN_EXE_attn");
     let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 80, 24);
     terminal.wait_for("shell>");
-    terminal.shows(&format!("{attn} explore attend --words 'bat cave' --causal\r"), "a21 =");
+    terminal.shows(&format!("{attn} attend -x --words 'bat cave' --causal\r"), "a21 =");
     terminal.press("\x1a");
     terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
     terminal.shows("fg\r", "a21 =");
@@ -206,7 +206,8 @@ fn it_pauses_and_comes_back() {
 fn keys_are_recorded_and_played_in_the_same_way() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("keys.txt");
-    let (_state, mut terminal) = explorer(&format!("--at 'S[cave,bat]' --record {}", file.display()), 80, 24);
+    let (_state, mut terminal) =
+        explorer(&format!("--cell 'S[cave,bat]' --record {}", file.display()), 80, 24);
     terminal.wait_for("S[cave,bat]");
     terminal.shows("l", "S[cave,cave]");
     terminal.shows("j", "S[racket,cave]");
@@ -217,7 +218,7 @@ fn keys_are_recorded_and_played_in_the_same_way() {
     assert_eq!(keys, ["l", "j", "q"], "{text}");
     // Without the end, the user takes over.
     fs::write(&file, "l\nwait 50\nj\n").expect("keys");
-    let (_state, mut terminal) = explorer(&format!("--at 'S[cave,bat]' --play {}", file.display()), 80, 24);
+    let (_state, mut terminal) = explorer(&format!("--cell 'S[cave,bat]' --play {}", file.display()), 80, 24);
     terminal.wait_for("S[racket,cave]");
     terminal.shows("k", "S[cave,cave]");
     terminal.press("q");
@@ -233,7 +234,7 @@ fn lesson(state: &std::path::Path) -> Terminal {
     terminal
 }
 
-const FROM_A_LESSON: &str = "!explore attend --words 'bat cave' --causal --at 'X[cave,animals]'\r";
+const FROM_A_LESSON: &str = "!attend -x --words 'bat cave' --causal --cell 'X[cave,animals]'\r";
 
 #[test]
 fn a_lesson_opens_the_explorer_and_goes_on_where_it_was() {
@@ -247,10 +248,10 @@ fn a_lesson_opens_the_explorer_and_goes_on_where_it_was() {
     assert!(!changed.contains("similarity bat cave"), "it fills the screen: {changed}");
     terminal.press("q");
     let back = terminal.wait_for("any key goes back");
-    assert!(back.contains("similarity bat cave") && back.contains("$ attn explore attend"), "{back}");
+    assert!(back.contains("similarity bat cave") && back.contains("$ attn attend -x"), "{back}");
     assert_eq!(terminal.settings(), raw, "the lesson still reads keys one by one");
     // What cannot be opened is an error in the lesson.
-    terminal.shows("!explore demo mosk\r", "did you mean");
+    terminal.shows("!demo mosk -x\r", "did you mean");
     terminal.shows(" ", "similarity bat cave");
     terminal.shows("n", "2/8");
     terminal.press("q");
@@ -278,7 +279,7 @@ fn a_signal_ends_the_lesson_in_the_explorer_and_after_it() {
 fn a_state_is_written_from_the_full_screen() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a b.txt");
-    let (_state, mut terminal) = explorer("--at 'X[cave,animals]'", 120, 40);
+    let (_state, mut terminal) = explorer("--cell 'X[cave,animals]'", 120, 40);
     terminal.wait_for("X[cave,animals] = 4");
     terminal.shows("6\r", "change 1 of 1");
     terminal.shows("w", "Write this state: c the command, f files, l a lesson step");
@@ -348,7 +349,7 @@ fn the_program_ends_and_pauses_while_it_computes() {
     let attn = env!("CARGO_BIN_EXE_attn");
     let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 100, 24);
     terminal.wait_for("shell>");
-    terminal.shows(&format!("{attn} explore attend --random {} --at 'X[1,1]'\r", large()), "X[1,1] = ");
+    terminal.shows(&format!("{attn} attend -x --random {} --cell 'X[1,1]'\r", large()), "X[1,1] = ");
     terminal.shows("7\r", RECOMPUTING);
     terminal.press("\x1a");
     terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));

@@ -63,7 +63,7 @@ fn nodes(text: &str) -> Vec<(String, Value)> {
 fn prints_the_same(folder: &Path) -> String {
     let command = fs::read_to_string(folder.join("command.txt")).expect("a command");
     let args = words(command.trim().strip_prefix("attn ").expect("a command of attn"));
-    let text = if args[0] == "explore" {
+    let text = if args.iter().any(|arg| arg == "--explore") || args[0] == "explore" {
         let again = folder.join("again");
         fs::create_dir(&again).expect("a folder");
         written(&shlex::try_join(args.iter().map(String::as_str)).expect("words"), &[], &again);

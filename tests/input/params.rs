@@ -335,7 +335,7 @@ fn there_is_no_cache_beyond_learned_positions() {
 fn an_unknown_name_is_an_error_with_the_nearest_and_the_command_that_lists_all() {
     let error = named("lama3-8b").unwrap_err().to_string();
     assert!(error.contains("`lama3-8b`") && error.contains("did you mean `llama3-8b`?"), "{error}");
-    assert!(error.contains("`attn params` lists"), "{error}");
+    assert!(error.contains("`attn model --params` lists"), "{error}");
     let family = named("mixtral").unwrap_err().to_string();
     assert!(family.contains("that begin with `mixtral`: `mixtral-8x7b`;"), "{family}");
     assert!(!named("x").unwrap_err().to_string().contains("begin with"));

@@ -132,7 +132,7 @@ fn new_adds_the_ending_says_what_comes_next_and_overwrites_nothing() {
     let name = folder.path().join("why the-mask").display().to_string();
     let said = attn("lesson new").arg(&name).run();
     assert_eq!(said.code, 0, "{}", said.err);
-    for command in ["attn lesson play '", "attn lesson check '", "attn lesson update '"] {
+    for command in ["attn lesson play '", "attn lesson check '", "attn lesson check --update '"] {
         assert!(said.out.contains(&format!("{command}{name}.md'")), "{}", said.out);
     }
     let text = fs::read_to_string(format!("{name}.md")).expect("written");

@@ -65,7 +65,10 @@ fn a_built_in_name_means_the_same_in_every_folder() {
     let (code, out, err) = run_in(full.path(), &["params", "gpt2"]);
     let note = err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code, 0, "{err}");
-    assert_eq!(note, "note: gpt2 is the built-in model; attn params ./gpt2 counts the one in this folder");
+    assert_eq!(
+        note,
+        "note: gpt2 is the built-in model; attn model ./gpt2 --params counts the one in this folder"
+    );
     // The folder itself, by a path.
     let (code, own, err) = run_in(full.path(), &["params", "./gpt2"]);
     assert!(code == 0 && err.is_empty() && own != out && own.contains("8,030,261,248"), "{own}{err}");
@@ -146,7 +149,7 @@ fn the_random_sequence_can_be_made_again_with_numpy() {
 
 #[test]
 fn a_word_that_is_unknown_leads_to_the_whole_vocabulary() {
-    attn("model words hello").refused(&["101 words", "attn tokens words lists the whole vocabulary"]);
+    attn("model words hello").refused(&["101 words", "attn model --tokens words lists the whole vocabulary"]);
     let out = attn("tokens words --format csv").ok().out;
     for word in ["racket", "sleeps", "australia"] {
         assert!(out.lines().any(|line| line.split(',').nth(2) == Some(word)), "{word}: {out}");

@@ -113,7 +113,7 @@ fn the_pictures_are_what_the_program_draws() {
     assert!(file("docs/tour.svg") == screen_to_svg::svg::moving(&cast, 3).expect("a recording"), "{again}");
     let folder = tempfile::tempdir().expect("a folder");
     let walk = folder.path().join("walk.cast");
-    let explore = "explore attend --words 'bat cave racket' --causal --at O[bat,animals] --theme dark --play docs/walk.keys.txt --cast";
+    let explore = "attend -x --words 'bat cave racket' --causal --cell O[bat,animals] --theme dark --play docs/walk.keys.txt --cast";
     crate::common::attn(explore).arg(walk.display().to_string()).ok();
     let walk = std::fs::read_to_string(walk).expect("a recording");
     assert!(file("docs/walk.cast") == walk, "{again}");

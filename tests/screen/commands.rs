@@ -317,9 +317,18 @@ fn help_and_version_go_to_standard_output() {
     assert!(help.out.starts_with("attn computes attention") && help.err.is_empty());
     let version = attn("--version").ok().out;
     assert!(version.starts_with("attn ") && version.contains("SIMD"));
-    for command in
-        ["demo", "attend", "similarity", "softmax", "params", "errata", "notation", "completions", "man"]
-    {
+    for command in [
+        "demo",
+        "attend",
+        "similarity",
+        "softmax",
+        "params",
+        "errata",
+        "notation",
+        "completions",
+        "man",
+        "help",
+    ] {
         let help = attn(command).arg("--help").ok().out;
         assert!(help.contains("Usage:"), "{command}: {help}");
     }

@@ -80,9 +80,9 @@ fn a_wider_screen_never_needs_more_lines() {
 fn the_headline_points_to_the_remarks_and_the_main_point_is_last() {
     let remarks = "2 remarks on the source text";
     for (format, line) in [
-        ("table", "2 remarks on the source text: attn errata --demo mask".to_string()),
-        ("markdown", format!("*{remarks}:* `attn errata --demo mask`")),
-        ("latex", format!("\\emph{{{remarks}:}} \\texttt{{attn errata --demo mask}}")),
+        ("table", "2 remarks on the source text: attn find --errata --demo mask".to_string()),
+        ("markdown", format!("*{remarks}:* `attn find --errata --demo mask`")),
+        ("latex", format!("\\emph{{{remarks}:}} \\texttt{{attn find --errata --demo mask}}")),
     ] {
         let out = attn(&format!("demo mask --format {format}")).ok().out;
         let head: Vec<&str> = out.lines().take(9).collect();

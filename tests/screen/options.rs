@@ -44,11 +44,8 @@ impl Line {
     }
 
     fn command(&self) -> String {
-        let has_commands = ["lesson", "explore"].contains(&&*self.words[0]);
-        let known = ["attend", "demo", "model"];
-        let is_inner =
-            self.words[0] == "lesson" || known.contains(&self.words.get(1).map_or("", |word| word));
-        if has_commands && is_inner { self.words[..2].join(" ") } else { self.words[0].clone() }
+        let is_inner = self.words[0] == "lesson" && !self.words[1].starts_with('-');
+        if is_inner { self.words[..2].join(" ") } else { self.words[0].clone() }
     }
 }
 
@@ -114,24 +111,23 @@ fn run(words: &[String], env: &Env) -> Outcome {
     run.env(env.clone()).input("q\n").run()
 }
 
-/// The options of a command's help, each with whether a value follows it.
+/// The options of a command's manual page, each with whether a value follows it.
 fn advertised(command: &str) -> BTreeMap<String, bool> {
-    let help = attn(command).arg("--help").ok().out;
-    let options = help.lines().filter(|line| line.starts_with("      --") || line.starts_with("  -"));
-    let options = options.filter_map(|line| line.split_once("--").map(|(_, rest)| rest));
-    let name = |rest: &str| {
-        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
-        let value = rest[name.len()..].starts_with(" <") || rest[name.len()..].starts_with(" [<");
-        (format!("--{name}"), value)
+    let page = attn(&format!("help --man {command}")).ok().out.replace('\\', "");
+    let options = page.lines().filter(|line| line.starts_with("fB-"));
+    let options = options.filter_map(|line| line.split_once("fB--").map(|(_, rest)| rest.to_string()));
+    let name = |rest: String| {
+        let (name, value) = rest.split_once("fR").expect("an end");
+        (format!("--{name}"), value.contains('<'))
     };
     options.map(name).filter(|(name, _)| name != "--help").collect()
 }
 
 /// The formats that a command's help names.
 fn formats(command: &str) -> Vec<&'static str> {
-    let help = attn(command).arg("--help").ok().out;
-    let Some((_, rest)) = help.split_once("--format <FORMAT>") else { return Vec::new() };
-    let end = rest.find("\n      --").unwrap_or(rest.len());
+    let page = attn(&format!("help --man {command}")).ok().out.replace('\\', "");
+    let Some((_, rest)) = page.split_once("fB--formatfR fI<FORMAT>") else { return Vec::new() };
+    let end = rest.find(".TP").unwrap_or(rest.len());
     let words: BTreeSet<&str> = rest[..end].split(|c: char| !c.is_alphanumeric()).collect();
     let known = ["table", "json", "numpy", "markdown", "latex", "csv", "html"];
     known.into_iter().filter(|format| words.contains(format)).collect()
@@ -186,7 +182,7 @@ fn every_option_in_a_help_works_in_its_command() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(proven.len() > 25 / one_in(16), "only {} commands were run", proven.len());
+    assert!(proven.len() > 16 / one_in(16), "only {} commands were run", proven.len());
 }
 
 #[test]

@@ -24,9 +24,6 @@ use crate::text::{counted, nearest};
 /// The distance from which on all keys are in T5's last bucket.
 const FURTHEST: usize = 128;
 
-/// The heading of these options.
-pub(crate) const MECHANISMS: &str = "Positions, norms, sinks and gates";
-
 /// What today's models add to attention.
 #[derive(Deserialize, Debug)]
 pub(super) struct MechanismArgs {

@@ -1,4 +1,4 @@
-//! `attn lesson check` and `attn lesson update`: lessons that are checked.
+//! `attn lesson check` and `attn lesson check --update`: lessons that are checked.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -24,12 +24,16 @@ use super::trust::{LessonCommands, TrustArgs};
 #[derive(Deserialize, Debug)]
 pub(crate) struct CheckArgs {
     paths: Vec<String>,
+    update: bool,
     #[serde(flatten)]
     trust: TrustArgs,
 }
 
 impl CheckArgs {
     pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        if self.update {
+            return self.rewrite(program, env, streams);
+        }
         let checked_files = checked_files(&self.paths, self.trust.commands(program));
         let widest = checked_files.iter().map(|checked| checked.file.width()).max().unwrap_or(0);
         let mut text = String::new();
@@ -260,18 +264,10 @@ fn diff_line(tag: Tag, line: &str, colour: bool) -> String {
     }
 }
 
-// `attn lesson update`.
+// `--update`.
 
-/// The options of `attn lesson update`.
-#[derive(Deserialize, Debug)]
-pub(crate) struct UpdateArgs {
-    paths: Vec<String>,
-    #[serde(flatten)]
-    trust: TrustArgs,
-}
-
-impl UpdateArgs {
-    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+impl CheckArgs {
+    fn rewrite(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (mut worst, commands) = (EXIT_DONE, self.trust.commands(program));
         for (at, checked) in checked_files(&self.paths, commands).iter().enumerate() {
             if let Checked::Unreadable(error) = &checked.outcome {

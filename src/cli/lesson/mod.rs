@@ -19,14 +19,12 @@ use crate::text::quoted;
 use super::output::LookArgs;
 use super::{Env, Streams, output};
 
-pub(super) use check::{CheckArgs, UpdateArgs};
+pub(super) use check::CheckArgs;
 pub(super) use play::{FollowArgs, PlayArgs};
 pub(super) use quiz::QuizArgs;
 pub(super) use report::ReportArgs;
 pub(super) use trust::{TrustArgs, full_screen_commands, typed_commands};
-pub(super) use write::{DirectivesArgs, ExportArgs, NewArgs};
-
-// `attn lesson list`.
+pub(super) use write::{ExportArgs, NewArgs};
 
 /// The options of `attn lesson`.
 #[derive(Deserialize, Debug)]

@@ -1,4 +1,4 @@
-//! What lessons are written to, and how they are written: `attn lesson export`, `attn lesson new` and `attn lesson directives`.
+//! What lessons are written to, and how they are written: `attn lesson export`, `attn lesson new` and `attn lesson new --directives`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::cli::output::LookArgs;
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams, output};
-use crate::error::{Error, Result};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::input::{exists, read_text, write_text};
 use crate::lesson::export::{Answers, Handout};
@@ -148,14 +148,17 @@ pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
 /// The options of `attn lesson new`.
 #[derive(Deserialize, Debug)]
 pub(crate) struct NewArgs {
-    name: String,
+    name: Option<String>,
+    #[serde(flatten)]
+    look: LookArgs,
 }
 
 impl NewArgs {
-    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let file = if self.name.ends_with(".md") { self.name.clone() } else { format!("{}.md", self.name) };
+    pub(crate) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let Some(name) = self.name.as_deref() else { return write_directives(&self.look, env, streams) };
+        let file = if name.ends_with(".md") { name.to_string() } else { format!("{name}.md") };
         let shown = visible(&file).into_owned();
-        if self.name.is_empty() || self.name.ends_with(['/', '\\']) {
+        if name.is_empty() || name.ends_with(['/', '\\']) {
             return Err(
                 Error::new("the lesson needs a name").help("write, for example, attn lesson new my-lesson")
             );
@@ -179,35 +182,23 @@ impl NewArgs {
         let name = quoted(&shown);
         let said = format!(
             "{shown} is written: a lesson of {steps} with {questions}, for you to change.\n\n  \
-             attn lesson play {name}        play it\n  \
-             attn lesson check {name}       what is wrong with it, after each change\n  \
-             attn lesson update {name}      write what its commands print into it\n  \
-             attn lesson directives{}   what its comments can say\n",
+             attn lesson play {name}              play it\n  \
+             attn lesson check {name}             what is wrong with it, after each change\n  \
+             attn lesson check --update {name}    write what its commands print into it\n  \
+             attn lesson new --directives{}   what its comments can say\n",
             " ".repeat(name.chars().count())
         );
         streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
-        Ok(())
+        Ok(EXIT_DONE)
     }
 }
 
-// `attn lesson directives`.
-
-/// The options of `attn lesson directives`.
-#[derive(Deserialize, Debug)]
-pub(crate) struct DirectivesArgs {
-    #[serde(flatten)]
-    look: LookArgs,
-}
-
-impl DirectivesArgs {
-    pub(crate) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let parts = lesson_format().iter().map(|part| {
-            let rows = part.rows.iter().map(|row| row.iter().map(|cell| cell.to_string()).collect());
-            (part.title.to_string(), Table::new(&part.head, rows))
-        });
-        let parts: Vec<(String, Table)> = parts.collect();
-        output::write_paged(&self.look, env, streams, |streams| {
-            self.look.tables("lesson", &parts, env, streams)
-        })
-    }
+/// Writes the tables of what a lesson file can contain.
+fn write_directives(look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    let parts = lesson_format().iter().map(|part| {
+        let rows = part.rows.iter().map(|row| row.iter().map(|cell| cell.to_string()).collect());
+        (part.title.to_string(), Table::new(&part.head, rows))
+    });
+    let parts: Vec<(String, Table)> = parts.collect();
+    output::write_paged(look, env, streams, |streams| look.tables("lesson", &parts, env, streams))
 }

@@ -141,6 +141,12 @@ impl ChangeArgs {
         first_given(&[("--without", self.without.is_some()), ("--without-first", self.without_first)])
     }
 
+    /// The parts that are taken out, as they were typed.
+    pub fn parts(&self) -> Vec<String> {
+        let parts = self.without.iter().flat_map(|parts| parts.split(','));
+        parts.map(|part| part.trim().to_string()).collect()
+    }
+
     /// The parts, checked against the model.
     ///
     /// # Errors
@@ -150,8 +156,8 @@ impl ChangeArgs {
         if self.mean {
             edits.removal = Removal::Mean;
         }
-        for part in self.without.iter().flat_map(|parts| parts.split(',')).map(str::trim) {
-            take_out(part, architecture, &mut edits)?;
+        for part in self.parts() {
+            take_out(&part, architecture, &mut edits)?;
         }
         Ok(edits)
     }

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Deserializer};
 
 use crate::cli::options::{first_given, read_with};
-use crate::cli::program::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, Node};
 use crate::matrix::{Labels, Shape};
@@ -13,61 +12,54 @@ use crate::model::{Edits, Forward, ModelRun};
 use crate::story::{Window, place_of};
 use crate::text::{choices, clip, counted, grouped};
 
-use super::folder::{NumbersArgs, OpenedModel};
+use super::folder::{NumbersArgs, OpenedModel, ReadText};
 use super::logits::with_logits;
 
 /// The most logits that are computed for it: a row for each token.
 const MOST_LOGITS: usize = 4_000_000;
 
-/// A model and a text.
-#[derive(Deserialize, Debug)]
-pub(crate) struct ModelToRead {
-    folder: String,
-    text: Option<String>,
-    ids: Option<String>,
+/// The option of the layers that are opened.
+#[derive(Deserialize, Clone, Debug)]
+pub(super) struct LayersArgs {
     #[serde(deserialize_with = "read_range")]
-    layers: Option<RangeInclusive<usize>>,
-    checkpoint: Option<usize>,
-    #[serde(flatten)]
-    numbers: NumbersArgs,
+    pub layers: Option<RangeInclusive<usize>>,
 }
 
-impl ModelToRead {
-    /// All steps of the layers that are asked for, or of all; with the last one the logits, where there are not too many. And the row
-    /// of the prediction, from 0.
-    ///
-    /// # Errors
-    /// If the folder cannot be opened, the text not be read, there are no such layers, or they have more numbers than the limit: the
-    /// error says which layers have not.
-    pub(crate) fn graph(&self, env: &Env) -> Result<(Graph, usize)> {
-        let model = OpenedModel::open_at(&self.folder, self.checkpoint, env)?;
-        let text = model.read_either(self.text.as_deref(), self.ids.as_deref())?;
-        let text = text.ok_or_else(|| Error::new("there is no text").help("give a text, or --ids"))?;
-        let tokens = text.text.ids.len();
-        let mut options = self.numbers.chosen(&model, tokens, Edits::default()).options;
-        options.measured = false;
-        let count = model.architecture.blocks.len();
-        let layers = self.layers.clone().unwrap_or(1..=count);
-        if let Some(none) = [layers.start(), layers.end()].into_iter().find(|layer| **layer > count) {
-            return Err(Error::new(format!("there is no layer {none}"))
-                .help(format!("the model has {}, counted from 1", counted(count, "layer"))));
-        }
-        let wants_logits = model.tensors.has_head
-            && *layers.end() == count
-            && tokens.saturating_mul(model.architecture.model.vocabulary as usize) <= MOST_LOGITS;
-        let run = model.run();
-        let forward = run.forward(text.text.clone(), options)?;
-        let mut graph = run
-            .layers_again(&forward, layers.clone())
-            .map_err(|error| with_fewer_layers(error, &run, &forward, &layers))?;
-        if wants_logits {
-            graph = with_logits(&run, &forward, graph)?;
-        }
-        model.name_words(&mut graph);
-        let place =
-            super::logits::places(&model, &text).first().map_or(tokens.saturating_sub(1), |place| place.row);
-        Ok((graph, place))
+/// All steps of the layers that are asked for, or of all; with the last one the logits, where there are not too many. And the row
+/// of the prediction, from 0.
+///
+/// # Errors
+/// If there are no such layers, or they have more numbers than the limit: the error says which layers have not.
+pub(super) fn graph(
+    model: &OpenedModel,
+    text: &ReadText,
+    layers: Option<RangeInclusive<usize>>,
+    numbers: &NumbersArgs,
+) -> Result<(Graph, usize)> {
+    let tokens = text.text.ids.len();
+    let mut options = numbers.chosen(model, tokens, Edits::default()).options;
+    options.measured = false;
+    let count = model.architecture.blocks.len();
+    let layers = layers.unwrap_or(1..=count);
+    if let Some(none) = [layers.start(), layers.end()].into_iter().find(|layer| **layer > count) {
+        return Err(Error::new(format!("there is no layer {none}"))
+            .help(format!("the model has {}, counted from 1", counted(count, "layer"))));
     }
+    let wants_logits = model.tensors.has_head
+        && *layers.end() == count
+        && tokens.saturating_mul(model.architecture.model.vocabulary as usize) <= MOST_LOGITS;
+    let run = model.run();
+    let forward = run.forward(text.text.clone(), options)?;
+    let mut graph = run
+        .layers_again(&forward, layers.clone())
+        .map_err(|error| with_fewer_layers(error, &run, &forward, &layers))?;
+    if wants_logits {
+        graph = with_logits(&run, &forward, graph)?;
+    }
+    model.name_words(&mut graph);
+    let place =
+        super::logits::places(model, text).first().map_or(tokens.saturating_sub(1), |place| place.row);
+    Ok((graph, place))
 }
 
 /// An error about too many numbers, which says how many layers are not too many.

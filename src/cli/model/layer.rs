@@ -125,7 +125,7 @@ impl ModelArgs {
     pub(super) fn other_model(&self, other: &ModelArgs, env: &Env) -> Result<Option<OpenedModel>> {
         let step = self.varied.at;
         let differs = step != other.varied.at;
-        let opened = differs.then(|| OpenedModel::open_at(&self.folder, step, env)).transpose();
+        let opened = differs.then(|| OpenedModel::open_at(self.folder(), step, env)).transpose();
         opened.map_err(versus::in_versus)
     }
 

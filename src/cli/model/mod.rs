@@ -11,32 +11,42 @@ mod overview;
 mod reading;
 mod survey;
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 
 use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
+use crate::explore::{Source, State};
 use crate::graph::Convention;
 use crate::render;
 use crate::story::Table;
 
+use super::explore::{Begun, ExploreArgs};
 use super::output::{LiveArgs, OutputArgs};
+use super::params::ParamsArgs;
 use super::program::Program;
 use super::selection::{NodeArgs, StepArgs};
+use super::tokens::TokensToShow;
 use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams, output};
 use address::ChangeArgs;
-use graph::WindowArgs;
+use graph::{LayersArgs, WindowArgs};
 
 use folder::{ChosenNumbers, NextArgs, NumbersArgs, ReadText, View};
 
 pub(super) use folder::OpenedModel;
-pub(super) use graph::{ModelToRead, range};
+pub(super) use graph::range;
 
 /// The options of `attn model`.
 #[derive(Deserialize, Debug)]
 pub(super) struct ModelArgs {
-    folder: String,
+    folder: Option<String>,
     text: Option<String>,
     ids: Option<String>,
+    tokens: bool,
+    merges: bool,
+    #[serde(flatten)]
+    params: ParamsArgs,
     #[serde(flatten)]
     varied: VariedArgs,
     #[serde(flatten)]
@@ -48,6 +58,11 @@ pub(super) struct ModelArgs {
     top: Option<u16>,
     #[serde(flatten)]
     window: WindowArgs,
+    #[serde(flatten)]
+    explored: LayersArgs,
+    set: Vec<String>,
+    #[serde(flatten)]
+    explorer: ExploreArgs,
     save: Vec<String>,
     #[serde(flatten)]
     versus: VersusArgs,
@@ -91,11 +106,21 @@ const TOP: u16 = 10;
 
 impl ModelArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+        let (text, ids) = (self.text.as_deref(), self.ids.as_deref());
+        let look = &self.output.look;
+        if self.params.params {
+            return self.params.run(self.folder.as_deref(), look, env, streams);
+        } else if self.tokens {
+            let shown = TokensToShow { folder: self.folder(), text, ids, merges: self.merges, look };
+            return shown.run(program, env, streams);
+        } else if self.explorer.explore {
+            return self.explore((program, env), streams).map(Outcome::from);
+        }
         self.live.check(&self.output)?;
         if self.live.live && !matches!(self.view(), View::Layers) {
             return Err(Error::new("--live needs one layer here").help("add --layer 1, or leave out --live"));
         }
-        let model = OpenedModel::open_at(&self.folder, self.varied.at, env)?;
+        let model = OpenedModel::open_at(self.folder(), self.varied.at, env)?;
         self.check_options(model.tensors.has_head)?;
         let read = self.read(&model)?;
         let tokens = read.as_ref().map_or(0, |read| read.text.ids.len()) + self.more.count().unwrap_or(0);
@@ -107,6 +132,22 @@ impl ModelArgs {
             }
             _ => error,
         })
+    }
+
+    /// The folder; only `--params` goes without one.
+    fn folder(&self) -> &str {
+        self.folder.as_deref().unwrap_or_default()
+    }
+
+    /// All its layers, or some, in the explorer.
+    fn explore(&self, place: (&Program<'_>, &Env), streams: &mut Streams<'_>) -> Result<u8> {
+        let model = OpenedModel::open_at(self.folder(), self.varied.at, place.1)?;
+        let text = self.read(&model)?;
+        let text = text.ok_or_else(|| Error::new("there is no text").help("give a text, or --ids"))?;
+        let (graph, row) = graph::graph(&model, &text, self.explored.layers.clone(), &self.varied.numbers)?;
+        let state = State::new(Source::steps(graph))?.predicting(row);
+        let state = state.with_assignments(&self.set, &self.varied.changes.parts())?;
+        self.explorer.run(Begun::Steps, (state, HashMap::new()), self.output.screen(), place, streams)
     }
 
     fn shown_of(

@@ -366,7 +366,7 @@ fn output(lesson: &Lesson, exchange: &Exchange, ran: &CommandOutput, room: usize
     } else {
         format!("`{typed}` now prints something else")
     };
-    let help = "attn lesson update writes the new output into the file";
+    let help = "attn lesson check --update writes the new output into the file";
     let (lines, old) = (first..first + body.matches('\n').count(), body.to_string());
     let rewrite = Some(Box::new(Rewrite { lines, old, text: format!("{printed}\n") }));
     Some(Fault { concern: Concern::Output, rewrite, ..Fault::new(exchange.line, what).help(help) })

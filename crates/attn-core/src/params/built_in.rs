@@ -96,7 +96,7 @@ fn unknown(name: &str) -> Error {
         }
     };
     let help = format!(
-        "{hint}`attn params` lists the {} built-in models; for another give its config.json",
+        "{hint}`attn model --params` lists the {} built-in models; for another give its config.json",
         names.len()
     );
     Error::new(format!("there is no built-in model `{name}`")).help(help)

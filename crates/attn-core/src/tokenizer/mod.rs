@@ -220,7 +220,7 @@ impl Tokenizer {
             ))
         };
         let place = self.name.strip_suffix(", tokenizer.json").unwrap_or(&self.name);
-        let how_to_list = format!("attn tokens {} lists the whole vocabulary", quoted(place));
+        let how_to_list = format!("attn model --tokens {} lists the whole vocabulary", quoted(place));
         error.of_kind(ErrorKind::Unknown).and_help(&how_to_list)
     }
 

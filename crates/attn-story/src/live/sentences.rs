@@ -32,7 +32,7 @@ pub fn message(state: &State, message: &Message) -> String {
         Message::NothingToRedo => "There is nothing to make again.".to_string(),
         Message::NothingChanged => "Nothing has been changed yet that could be compared.".to_string(),
         Message::NoKnob(knob) => {
-            format!("There is no {} in this computation; attn explore attend has one.", name_of(*knob))
+            format!("There is no {} in this computation; attn attend -x has one.", name_of(*knob))
         }
         Message::NoRecipe => "This computation has no recipe that could be changed.".to_string(),
         Message::NoHead => "This step belongs to no head: go to a step such as S or A first.".to_string(),

@@ -1,0 +1,85 @@
+//! Command lines as they were spelled in earlier versions: `data/old_spellings.toml` says how they are spelled now.
+
+use std::ffi::OsString;
+use std::sync::LazyLock;
+
+use attn_core::data_file::entries;
+use serde::Deserialize;
+
+/// An old spelling; the file explains the fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OldSpelling {
+    old: &'static str,
+    new: &'static str,
+    #[serde(default)]
+    options: Vec<[&'static str; 2]>,
+}
+
+static SPELLINGS: LazyLock<Vec<OldSpelling>> =
+    LazyLock::new(|| entries(include_str!("../../data/old_spellings.toml")));
+
+/// The command line as it is spelled now, with a sentence that says so if it was spelled otherwise.
+pub(super) fn respelled(args: Vec<OsString>) -> (Vec<OsString>, Option<String>) {
+    let word = |at: usize| args.get(at).and_then(|arg| arg.to_str());
+    let fits = |spelling: &&OldSpelling| {
+        spelling.old.split(' ').enumerate().all(|(at, part)| match part {
+            "*" => word(at).is_some_and(|word| !word.starts_with('-')),
+            "$" => at == args.len(),
+            part => word(at) == Some(part),
+        })
+    };
+    let Some(OldSpelling { old, new, options }) = SPELLINGS.iter().find(fits) else { return (args, None) };
+    let place = old.split(' ').position(|part| part == "*");
+    let replaced = new.split(' ').map(|part| match place.filter(|_| part == "*") {
+        Some(place) => args[place].clone(),
+        None => part.into(),
+    });
+    let count = old.split(' ').filter(|part| *part != "$").count();
+    let rest = args.iter().skip(count).map(|arg| renamed(arg, options));
+    let now: Vec<OsString> = replaced.chain(rest).collect();
+    let bare = |spelling: &str| spelling.trim_end_matches([' ', '*', '$']).to_string();
+    let said = (now != args).then(|| format!("`attn {}` is `attn {}` now", bare(old), bare(new)));
+    (now, said)
+}
+
+/// An option under its new name, with its value if one is attached.
+fn renamed(arg: &OsString, options: &[[&str; 2]]) -> OsString {
+    let text = arg.to_string_lossy();
+    let (name, value) = text.split_once('=').map_or((&*text, None), |(name, value)| (name, Some(value)));
+    match (options.iter().find(|[old, _]| *old == name), value) {
+        (None, _) => arg.clone(),
+        (Some([_, new]), None) => (*new).into(),
+        (Some([_, new]), Some(value)) => format!("{new}={value}").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now(typed: &str) -> String {
+        let args = typed.split(' ').map(OsString::from).collect();
+        let words: Vec<String> = respelled(args).0.iter().map(|arg| arg.to_string_lossy().into()).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn an_old_spelling_means_what_it_meant() {
+        for (old, new) in [
+            ("explore attend --words bat --at S", "attend --explore --words bat --cell S"),
+            ("explore model words x --checkpoint=30", "model --explore words x --at=30"),
+            ("explore graph.json --at A[1,2]", "explore graph.json --cell A[1,2]"),
+            ("glossary causal mask", "find --terms causal mask"),
+            ("lesson list mine", "lesson --folder mine"),
+            ("lesson list --format json", "lesson --format json"),
+            ("lesson play", "lesson"),
+            ("completions fish", "help --completions fish"),
+        ] {
+            assert_eq!(now(old), new);
+        }
+        for new in ["lesson play 0-tour", "model words x --at 30", "explore --help", "demo mask"] {
+            assert_eq!(now(new), new);
+        }
+    }
+}
