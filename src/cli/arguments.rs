@@ -14,6 +14,7 @@ use crate::render::Charset;
 use crate::text::{near, nearest, one_of, quoted};
 use crate::{memory, params};
 
+use super::old_spellings::near_old_name;
 use super::program::{Env, VARIABLE_PREFIX, deepest, typed_value};
 use super::registry::excludes;
 use super::texts::text;
@@ -238,7 +239,9 @@ fn other_command(typed: &str, has_neighbour: bool, definitions: &clap::Command) 
 /// The hint for a mistyped demo, command of lessons, lesson or model.
 fn near_name(typed: &str, definitions: &clap::Command) -> Option<String> {
     let of_kind = |command: &str, name: Option<&str>| name.map(|name| format!("{command} {name}"));
-    let found = of_kind("demo", nearest(typed, demos().map(|demo| demo.name)))
+    let found = near_old_name(typed)
+        .map(str::to_string)
+        .or_else(|| of_kind("demo", nearest(typed, demos().map(|demo| demo.name))))
         .or_else(|| of_kind("lesson", nearest(typed, lesson_commands(definitions))))
         .or_else(|| of_kind("lesson play", near_lesson(typed)))
         .or_else(|| {

@@ -59,7 +59,8 @@ fn named(program: &Program<'_>) -> Vec<Completion> {
     let commands = program.definitions.get_subcommands().map(|one| one.get_name().to_string());
     let commands: Vec<_> = commands.map(|name| (name, String::new())).collect();
     let words = [&files[..], &terms].concat();
-    let topics = [&commands[..], &[("environment".to_string(), String::new())]].concat();
+    let pages = ["environment", "explain", "fast", "gradients", "positions", "screen", "steps", "walk"];
+    let topics = [&commands[..], &pages.map(|page| (page.to_string(), String::new()))].concat();
     let all: [(&'static [&'static str], _, _, _); 14] = [
         (&["demo"], "names", true, &demos),
         (&["demo"], "only", false, &of_demos),

@@ -79,8 +79,17 @@ impl DemoArgs {
             return Err(wants_one(option, chosen.len()));
         }
         if chosen.is_empty() {
-            if self.numbers.seed.is_some() {
-                return Err(Error::new("--seed needs a demo").help("attn demo mask --seed 1"));
+            let of_one = first_given(&[
+                ("--seed 1", self.numbers.seed.is_some()),
+                ("--brief", self.steps.given_option().is_some()),
+                ("--full", self.full),
+                ("--as-printed", self.as_printed),
+            ]);
+            if let Some(option) = of_one {
+                let name = option.split(' ').next().unwrap_or(option);
+                return Err(
+                    Error::new(format!("{name} needs a demo")).help(format!("attn demo mask {option}"))
+                );
             }
             return self.lists(env, streams).map(Outcome::from);
         }

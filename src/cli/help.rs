@@ -76,8 +76,11 @@ fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String
         let Some(at) = names.iter().position(|name| name == word) else {
             let error = Error::new(format!("there is no command `{}` to explain", visible(word)));
             let near = nearest(word, names.iter().map(String::as_str));
+            let before = words.iter().take_while(|known| *known != word).map(|known| format!("{known} "));
             return Err(match near {
-                Some(near) => error.help(format!("did you mean `attn help {near}`?")),
+                Some(near) => {
+                    error.help(format!("did you mean `attn help {}{near}`?", before.collect::<String>()))
+                }
                 None => error.help(format!("search for it: attn find {}", visible(word))),
             });
         };
@@ -466,7 +469,7 @@ fn entry(arg: &Arg) -> String {
     if range.takes_values() && !defaults.is_empty() {
         head.push_str(&format!(" [default: {}]", roff(&defaults.join(","))));
     }
-    let help = arg.get_long_help().or(arg.get_help().filter(|_| !arg.is_hide_short_help_set()));
+    let help = arg.get_long_help().or(arg.get_help());
     let mut text = format!(".TP\n{head}\n{}\n", roff(&plain(help)));
     let values = arg.get_possible_values();
     if !values.is_empty() && !arg.is_hide_possible_values_set() {

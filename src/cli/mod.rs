@@ -230,6 +230,7 @@ fn run_command(
 ) -> Result<Outcome> {
     let (name, typed) = innermost(typed);
     let name = name.as_str();
+    registry::check_needs(name, typed)?;
     match name {
         "lesson" => read::<lesson::ListArgs>(name, typed)?.run(env, streams).map(Outcome::from),
         "lesson play" => read::<lesson::PlayArgs>(name, typed)?.run(program, env, streams).map(Outcome::from),

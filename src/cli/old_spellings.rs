@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use attn_core::data_file::entries;
 use serde::Deserialize;
 
+use crate::text::nearest;
+
 /// An old spelling; the file explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,8 +41,21 @@ pub(super) fn respelled(args: Vec<OsString>) -> (Vec<OsString>, Option<String>) 
     let rest = args.iter().skip(count).map(|arg| renamed(arg, options));
     let now: Vec<OsString> = replaced.chain(rest).collect();
     let bare = |spelling: &str| spelling.trim_end_matches([' ', '*', '$']).to_string();
-    let said = (now != args).then(|| format!("`attn {}` is `attn {}` now", bare(old), bare(new)));
-    (now, said)
+    let is_typed =
+        |option: &str| args.iter().any(|arg| arg.to_string_lossy().split('=').next() == Some(option));
+    let command =
+        (bare(old) != bare(new)).then(|| format!("`attn {}` is `attn {}` now", bare(old), bare(new)));
+    let options = options.iter().filter(|[old, _]| is_typed(old));
+    let options = options.map(|[old, new]| format!("{old} is {new} now"));
+    let said: Vec<String> = command.into_iter().chain(options).collect();
+    (now, (!said.is_empty()).then(|| said.join("; ")))
+}
+
+/// The new spelling of a command whose old name is nearly this word.
+pub(super) fn near_old_name(word: &str) -> Option<&'static str> {
+    let old = SPELLINGS.iter().filter(|spelling| !spelling.old.contains(' '));
+    let near = nearest(word, old.clone().map(|spelling| spelling.old))?;
+    old.clone().find(|spelling| spelling.old == near).map(|spelling| spelling.new)
 }
 
 /// An option under its new name, with its value if one is attached.

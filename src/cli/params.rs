@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible};
-use crate::input::{Files, ModelFolder, ReadPermission};
+use crate::input::{Files, ModelFolder, ReadPermission, WORDS};
 use crate::model::Architecture;
 use crate::params::{AssumedValue, Cache, Counts, Model, ModelPart, Weight};
 use crate::render::Format;
@@ -128,6 +128,10 @@ fn write(parts: &[(String, Table)], look: &LookArgs, env: &Env, streams: &mut St
 
 /// The models of this name, folder or file.
 fn models(name: &str, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
+    if name == WORDS {
+        let config = &ModelFolder::words()?.config;
+        return Ok(vec![Model::from_config(&config.text, &config.name)?]);
+    }
     // A built-in name means the same in every folder.
     let built_in = params::named(name);
     if built_in.is_ok() {

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use attn_core::data_file::read;
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -148,7 +149,7 @@ impl Topic {
             commands().flat_map(Command::get_arguments).find(is_it)
         };
         let mut args: Vec<&Arg> = self.options.split(' ').filter_map(defined).collect();
-        args.dedup_by_key(|arg| arg.get_id());
+        args.dedup_by_key(|arg| arg.get_long());
         args
     }
 }
@@ -201,6 +202,11 @@ fn above(name: &str) -> &str {
 }
 
 impl OptionEntry {
+    /// The option as it is typed: `--kv-heads`.
+    fn spelling(&self, name: &str) -> String {
+        self.long.map_or_else(|| format!("--{}", name.replace('_', "-")), |long| format!("--{long}"))
+    }
+
     /// The definition for clap, in a command that has the options `here`.
     fn defined(&'static self, name: &'static str, here: &[&str], checks: Checks) -> Arg {
         let mut arg = Arg::new(name).help(self.help).hide_short_help(self.rare).required(self.required);
@@ -208,7 +214,7 @@ impl OptionEntry {
             arg = arg.long_help(format!("{}\n\n{more}", self.help));
         }
         if !self.positional {
-            arg = arg.long(self.long.map_or_else(|| name.replace('_', "-"), str::to_string));
+            arg = arg.long(self.spelling(name).trim_start_matches('-').to_string());
         }
         if let Some(short) = self.short {
             arg = arg.short(short);
@@ -295,11 +301,30 @@ pub(super) fn varied(command: &str) -> Vec<&'static str> {
     REGISTRY.names(REGISTRY.command(command).varied)
 }
 
+/// # Errors
+/// If an option was typed that has no effect without another one. Clap lets it pass where the other could not stand beside the rest.
+pub(super) fn check_needs(command: &str, typed: &ArgMatches) -> Result<()> {
+    let placed = REGISTRY.placed(&REGISTRY.command(command).options);
+    let is_typed = |name: &str| typed.value_source(name) == Some(ValueSource::CommandLine);
+    let named = |name: &str| {
+        let (_, _, option) = placed.iter().find(|(own, ..)| *own == name)?;
+        Some(if option.positional { option.value?.to_string() } else { option.spelling(name) })
+    };
+    for (name, _, option) in placed.iter().filter(|(name, ..)| is_typed(name)) {
+        for needed in option.requires.split_whitespace().filter(|needed| !is_typed(needed)) {
+            if let (Some(own), Some(needed)) = (named(name), named(needed)) {
+                return Err(Error::new(format!("{own} has no effect without {needed}"))
+                    .help(format!("leave out {own}, or what cannot stand beside {needed}")));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Whether something that was typed cannot stand beside an option of the command.
 pub(super) fn excludes(command: &str, typed: &[OsString], option: &str) -> bool {
     let is_typed = |name: &str, entry: &OptionEntry| {
-        let long = entry.long.map_or_else(|| name.replace('_', "-"), str::to_string);
-        let spellings = [Some(format!("--{long}")), entry.short.map(|short| format!("-{short}"))];
+        let spellings = [Some(entry.spelling(name)), entry.short.map(|short| format!("-{short}"))];
         typed.iter().any(|word| spellings.iter().flatten().any(|spelling| word == spelling.as_str()))
     };
     let placed = REGISTRY.placed(&REGISTRY.command(command).options);

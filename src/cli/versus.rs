@@ -150,7 +150,8 @@ fn refusal(failed: &clap::Error) -> Error {
     let text = failed.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = first.strip_prefix("error: ").unwrap_or(first).trim_end();
-    Error::new(format!("in --versus: {}", unshielded(what)))
+    let what = unshielded(what).split_whitespace().collect::<Vec<_>>().join(" ");
+    Error::new(format!("in --versus: {what}"))
 }
 
 /// An error of the second computation, which says so.

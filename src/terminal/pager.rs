@@ -1,5 +1,6 @@
 //! A long text on a terminal, one screen at a time.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ fn turned(text: &str, out: &mut dyn Write) -> Result<u8> {
     let lines: Vec<&str> = text.lines().collect();
     let session = Session::inline(true, "pipe the output into another pager, such as less")?;
     let (mut at, mut more) = (0, page());
+    let mut keys: VecDeque<Key> = VecDeque::new();
     loop {
         let next = lines.len().min(at + more);
         for line in &lines[at..next] {
@@ -46,13 +48,20 @@ fn turned(text: &str, out: &mut dyn Write) -> Result<u8> {
         write!(out, "-- {percent}%   space: go on   Enter: one line   q: end --")?;
         out.flush()?;
         let step = loop {
+            if let Some(key) = keys.pop_front() {
+                match step(key, lines.len()) {
+                    Some(step) => break step,
+                    None => continue,
+                }
+            }
             let step = match session.next(LOOK)? {
                 Turn::GoOn => None,
                 Turn::DrawAgain => Some(Step::More(0)),
                 Turn::Stop => Some(Step::Stop),
                 Turn::End(code) => Some(Step::Leave(code)),
                 Turn::Take(inputs) => {
-                    inputs.into_iter().find_map(Input::key).and_then(|key| step(key, lines.len()))
+                    keys.extend(inputs.into_iter().filter_map(Input::key));
+                    None
                 }
             };
             if let Some(step) = step {

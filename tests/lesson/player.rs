@@ -660,12 +660,22 @@ fn long_tables_are_paged_on_a_screen_and_whole_for_programs() {
     }
 }
 
+#[test]
+fn a_pager_reads_all_keys_that_come_together() {
+    let state = state();
+    let mut shell = shell(state.path());
+    shell.press(&format!("{} find --errata\r", env!("CARGO_BIN_EXE_attn")));
+    shell.wait_for("space: go on");
+    shell.press(" x q");
+    shell.wait_until("the shell again", |screen| screen.trim_end().ends_with("shell>"));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pager_that_was_stopped_from_outside_reads_keys_one_by_one_again() {
     let state = state();
     let mut shell = shell(state.path());
-    shell.press(&format!("{} errata\r", env!("CARGO_BIN_EXE_attn")));
+    shell.press(&format!("{} find --errata\r", env!("CARGO_BIN_EXE_attn")));
     let first = shell.wait_for("space: go on");
     let id = shell.process();
     let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("its children");

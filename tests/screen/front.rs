@@ -161,6 +161,7 @@ fn the_examples_in_every_help_run() {
         "explore ",
         " -x",
         "mask.json",
+        "DIR",
     ];
     let (mut count, mut failed) = (0, Vec::new());
     for path in paths().into_iter().step_by(one_in(4)) {
@@ -249,6 +250,22 @@ fn a_command_that_is_nearly_right_names_the_right_one() {
     ] {
         attn(typed).refused(&[words]);
     }
+}
+
+#[test]
+fn an_option_that_needs_another_one_is_refused_without_it() {
+    for (typed, needed) in [
+        ("model words 'the bat' --context 5", "--params"),
+        ("model words 'the bat' --merges --layer 1", "--tokens"),
+        ("model words 'the bat' --layer 1 --seed 3", "--next"),
+        ("attend --words 'bat cave' -x --plain --threads 2", "--fast"),
+        ("attend --words 'bat cave' --full --cell S", "--explore"),
+        ("find --terms --document 000", "--errata"),
+    ] {
+        attn(typed).refused(&["has no effect without", needed]);
+    }
+    attn("demo --brief").refused(&["--brief needs a demo"]);
+    attn("model words 'the bat' -x --plain --top 3").refused(&["cannot be used with"]);
 }
 
 #[test]
