@@ -194,7 +194,7 @@ fn a_player_is_suspended_and_comes_back() {
     shell.shows(" ", "1/4");
     let in_player = shell.settings();
     shell.press(CONTROL_Z);
-    let told = shell.wait_until("the shell", |screen| screen.matches("shell>").count() == 2);
+    let told = shell.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
     assert!(!told.contains("1/4"), "the status line is gone:\n{told}");
     shell.press("stty -a > $ATTN_STATE_DIR/stopped; jobs; echo ready\r");
     let told = shell.wait_until("the list of jobs", |screen| screen.matches("ready").count() == 2);
