@@ -69,7 +69,8 @@ fn of_topic(topic: &Topic, program: &Program<'_>, env: &Env) -> String {
 
 /// The long help of the command that these words name.
 fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String> {
-    let mut whole = explained(program.definitions.clone(), Detail::Paragraphs, width(env));
+    let whole = program.definitions.clone().term_width(width(env));
+    let mut whole = explained(whole, Detail::Paragraphs, width(env));
     let mut found = &mut whole;
     for word in words {
         let names: Vec<String> = found.get_subcommands().map(|one| one.get_name().to_string()).collect();
