@@ -194,11 +194,7 @@ def case_sorted():
 def main():
     np.seterr(all="ignore")
     cases = [*causal_cases(), *other_cases()]
-    about = {"about": "Results that several slips give alike, by NumPy; made by coincidences.py"}
-    size = layout.write(__file__, about | layout.versions(np) | {"cases": cases})
-    for one in cases:
-        print(f"{len(one['wrong']):4} {one['name']}")
-    print(size, "bytes")
+    layout.write_cases(__file__, "Results that several slips give alike, by NumPy; made by coincidences.py", cases, np)
 
 
 if __name__ == "__main__":

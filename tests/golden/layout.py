@@ -42,6 +42,14 @@ def write(script, value, line=2000):
     return path.stat().st_size
 
 
+def write_cases(script, about, cases, *modules):
+    """Writes cases, each with its wrong results; prints how many these are, and the size of the file."""
+    size = write(script, {"about": about} | versions(*modules) | {"cases": cases})
+    for one in cases:
+        print(f"{len(one['wrong']):4} {one['name']}")
+    print(size, "bytes")
+
+
 def versions(*modules):
     """What the figures were made with."""
     return {module.__name__: module.__version__ for module in modules} | {"python": platform.python_version()}

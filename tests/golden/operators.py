@@ -252,11 +252,7 @@ def main():
         case("2 heads, causal, residual", tokens(6, 4, 2, 2, H=2, G=2, out=4), 5, 4, heads=2, kv_heads=2, causal=True,
              residual=True),
     ]
-    about = {"about": "Attention with something done at one stage, by NumPy; made by operators.py"}
-    size = layout.write(__file__, about | layout.versions(np) | {"cases": cases})
-    for one in cases:
-        print(f"{len(one['wrong']):4} {one['name']}")
-    print(size, "bytes")
+    layout.write_cases(__file__, "Attention with something done at one stage, by NumPy; made by operators.py", cases, np)
 
 
 if __name__ == "__main__":

@@ -60,11 +60,7 @@ def main():
         case("2 heads, causal, residual", tokens(5, 4, 3, 3, H=2, G=2, out=4), [*SLIPS, SQUARED], heads=2, kv_heads=2,
              causal=True, residual=True),
     ]
-    about = {"about": "Attention with mistakes of a teacher's own, by NumPy; made by own_mistakes.py"}
-    size = layout.write(__file__, about | layout.versions(np) | {"cases": cases})
-    for one in cases:
-        print(f"{len(one['wrong']):4} {one['name']}")
-    print(size, "bytes")
+    layout.write_cases(__file__, "Attention with mistakes of a teacher's own, by NumPy; made by own_mistakes.py", cases, np)
 
 
 if __name__ == "__main__":
