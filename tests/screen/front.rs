@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{attn, one_in};
+use attn::cli::Env;
 use attn::demo::{demos, glossary};
 use attn::lesson::BUILT_IN;
 use serde_json::Value;
@@ -266,6 +267,18 @@ fn an_option_that_needs_another_one_is_refused_without_it() {
     }
     attn("demo --brief").refused(&["--brief needs a demo"]);
     attn("model words 'the bat' -x --plain --top 3").refused(&["cannot be used with"]);
+}
+
+#[test]
+fn an_old_spelling_says_on_a_terminal_what_it_is_now_and_prints_the_same() {
+    let now = attn("find --terms softmax").ok();
+    let old = attn("glossary softmax").ok();
+    assert_eq!((&old.out, &*old.err), (&now.out, ""), "no word in a pipe or a lesson");
+    let on_terminal = Env { shows_progress: true, ..Env::default() };
+    let said = attn("glossary softmax").env(on_terminal.clone()).ok();
+    assert_eq!(said.out, now.out);
+    assert_eq!(said.err, "note: `attn glossary` is `attn find --terms` now\n");
+    assert_eq!(attn("find --terms softmax").env(on_terminal).ok().err, "");
 }
 
 #[test]
