@@ -14,7 +14,7 @@ use crate::render::Charset;
 use crate::text::{near, nearest, one_of, quoted};
 use crate::{memory, params};
 
-use super::old_spellings::near_old_name;
+use super::old_spellings::{near_old_name, new_name};
 use super::program::{Env, VARIABLE_PREFIX, deepest, typed_value};
 use super::registry::excludes;
 use super::texts::text;
@@ -253,7 +253,14 @@ fn near_name(typed: &str, definitions: &clap::Command) -> Option<String> {
 /// The commands that have an option which this one does not have.
 fn elsewhere(option: &str, own: &str, definitions: &clap::Command) -> Option<String> {
     let long = option.trim_start_matches('-').split('=').next().unwrap_or_default().to_string();
-    let has = |one: &&clap::Command| one.get_arguments().any(|arg| arg.get_long() == Some(&long));
+    let has_long =
+        |one: &clap::Command, long: &str| one.get_arguments().any(|arg| arg.get_long() == Some(long));
+    let has = |one: &&clap::Command| has_long(one, &long);
+    let of_own = definitions.find_subcommand(own);
+    let is_own = |new: &&str| of_own.is_some_and(|one| has_long(one, new.trim_start_matches('-')));
+    if let Some(new) = new_name(&format!("--{long}")).filter(is_own) {
+        return Some(format!("--{long} is {new} now"));
+    }
     let names: Vec<String> = definitions
         .get_subcommands()
         .filter(|one| one.get_name() != own)

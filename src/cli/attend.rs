@@ -30,7 +30,7 @@ use super::selection::StepArgs;
 use super::versus::{ShownArgs, typed_with};
 
 use computation::Computation;
-pub(super) use computation::{ComputationArgs, GradientArgs, options_of};
+pub(super) use computation::{ComputationArgs, GradientArgs, words_of};
 
 /// The options of `attn attend`.
 #[derive(Deserialize, Debug)]

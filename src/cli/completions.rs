@@ -6,6 +6,7 @@ use crate::demo::{Settings, demos_by_topic};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::recipes::{AttendInputs, Recipe, attend};
+use crate::input::WORDS;
 use crate::matrix::Matrix;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -58,6 +59,7 @@ fn named(program: &Program<'_>) -> Vec<Completion> {
     let of_attend = nodes_of([1, 2].into_iter().filter_map(|heads| attention(heads).ok()));
     let commands = program.definitions.get_subcommands().map(|one| one.get_name().to_string());
     let commands: Vec<_> = commands.map(|name| (name, String::new())).collect();
+    let models = [&[(WORDS.to_string(), "the model in the program".to_string())][..], &models].concat();
     let words = [&files[..], &terms].concat();
     let pages = ["environment", "explain", "fast", "gradients", "positions", "screen", "steps", "walk"];
     let topics = [&commands[..], &pages.map(|page| (page.to_string(), String::new()))].concat();

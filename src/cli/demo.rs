@@ -54,6 +54,27 @@ pub(super) struct NumberArgs {
 
 impl DemoArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+        let ShownArgs { versus, nodes, output, live } = &self.shown;
+        let changes = first_given(&[
+            ("--versus", versus.options().is_some()),
+            ("--set", !self.numbers.set.is_empty()),
+            ("--without", !self.numbers.without.heads().is_empty()),
+        ]);
+        let shown = (!nodes.only.is_empty()).then_some("--only").or(nodes.explain.given_option());
+        let shown = shown.or(self.explorer.explore.then_some("--explore"));
+        let of_one = first_given(&[
+            ("--seed 1", self.numbers.seed.is_some()),
+            ("--brief", self.steps.given_option().is_some()),
+            ("--full", self.full),
+            ("--as-printed", self.as_printed),
+        ]);
+        if let ([word, ..], Some(option)) = (&self.names[..], changes.or(shown).or(of_one))
+            && ["new", "check"].contains(&&**word)
+        {
+            let option = option.split(' ').next().unwrap_or(option);
+            return Err(Error::new(format!("{option} has no effect with `attn demo {word}`"))
+                .help(format!("leave out {option}")));
+        }
         match &self.names[..] {
             [word, file] if word == "new" && demo::is_file(file) => return new(file, env, streams),
             [word, files @ ..] if word == "check" && !files.is_empty() => return check(files, env, streams),
@@ -66,25 +87,11 @@ impl DemoArgs {
             }
             _ => {}
         }
-        let ShownArgs { versus, nodes, output, live } = &self.shown;
         let chosen = self.chosen(env, streams.input)?;
-        let changes = first_given(&[
-            ("--versus", versus.options().is_some()),
-            ("--set", !self.numbers.set.is_empty()),
-            ("--without", !self.numbers.without.heads().is_empty()),
-        ]);
-        let shown = (!nodes.only.is_empty()).then_some("--only").or(nodes.explain.given_option());
-        let shown = shown.or(self.explorer.explore.then_some("--explore"));
         if let Some(option) = changes.or(self.steps.wants_one()).or(shown).filter(|_| chosen.len() != 1) {
             return Err(wants_one(option, chosen.len()));
         }
         if chosen.is_empty() {
-            let of_one = first_given(&[
-                ("--seed 1", self.numbers.seed.is_some()),
-                ("--brief", self.steps.given_option().is_some()),
-                ("--full", self.full),
-                ("--as-printed", self.as_printed),
-            ]);
             if let Some(option) = of_one {
                 let name = option.split(' ').next().unwrap_or(option);
                 return Err(

@@ -28,7 +28,7 @@ use crate::text::{counted, quoted};
 use crate::{demo, input, memory, read, render, story};
 
 use super::attend::computation::Computation;
-use super::attend::{ComputationArgs, GradientArgs, options_of};
+use super::attend::{ComputationArgs, GradientArgs, words_of};
 use super::model::OpenedModel;
 use super::output::{DigitsArgs, LookArgs};
 use super::program::{Program, matches};
@@ -389,7 +389,8 @@ impl DiagnoseArgs {
         let labels = inputs.x.as_ref().and_then(|x| x.tensor.row_labels());
         let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
         input::save_bundle(path, tokens, &matrices, env.writing)?;
-        let arguments = format!("{} {}", quoted(file), options_of(task.recipe())).trim_end().to_string();
+        let arguments =
+            format!("{} {}", quoted(file), words_of(task.recipe()).join(" ")).trim_end().to_string();
         if look.is_for_people() {
             let page = Page::whole(suggested_input(file, &suggestion, task, &matrices, &arguments));
             return output::pages(&[page], "diagnose", &look.style(env), streams);

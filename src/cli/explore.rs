@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::demo;
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::explore::{Changes, Event, Setting, Source, State, update};
+use crate::explore::{Changes, Event, Source, State, update};
 use crate::explorer::{COLUMNS, Opened, Script, Writer, cast, explore, plain};
 use crate::explorer::{Narrator, command_line};
 use crate::foreign::{to_path, visible};
@@ -18,8 +18,9 @@ use crate::graph::{address_of, resolve, saved};
 use crate::input::{read_text, write_text};
 use crate::json_tree::tree;
 use crate::render::{Charset, Screen};
+use crate::text::nearest;
 
-use super::attend::computation::{mask_options, position_options, scale_option};
+use super::attend::computation::options_of_changes;
 use super::lesson::typed_commands;
 use super::options::StepEditArgs;
 use super::output::{ScreenArgs, ThemeArgs};
@@ -75,7 +76,10 @@ impl SavedToExplore {
         env.reading.check(file)?;
         let text = read_text(&to_path(file), LARGEST_FILE).map_err(|error| match demo::find(file) {
             Ok(_) => error.help(format!("to explore the demo: attn demo {file} -x")),
-            Err(_) => error,
+            Err(_) => match nearest(file, ["attend", "demo", "model"]) {
+                Some(near) => error.help(format!("what attn {near} computes: attn {near} … -x")),
+                None => error,
+            },
         })?;
         let of_file = |error: Error| error.in_source(visible(file));
         let no_json = |error| {
@@ -128,7 +132,7 @@ impl ExploreArgs {
         &self,
         of: Begun,
         (state, told): (State, HashMap<String, String>),
-        (screen, theme): (&ScreenArgs, &ThemeArgs),
+        (asked, theme): (&ScreenArgs, &ThemeArgs),
         (program, env): (&Program<'_>, &Env),
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
@@ -140,9 +144,9 @@ impl ExploreArgs {
         }
         let reads_lines = self.plain || env.has_keys && !env.has_screen;
         let screen = match &self.cast {
-            Some(_) => film(screen, theme, env),
-            None if reads_lines => screen.screen(env),
-            None if env.has_keys && env.has_screen => theme.asked_of(screen.screen(env), env),
+            Some(_) => film(asked, theme, env),
+            None if reads_lines => asked.screen(env),
+            None if env.has_keys && env.has_screen => theme.asked_of(asked.screen(env), env),
             None => {
                 let error = Error::new("exploring needs a terminal for its keys and its screen");
                 return Err(error.help(match of.printing(program.typed, &state) {
@@ -154,7 +158,8 @@ impl ExploreArgs {
             }
         };
         let narrator = Narrator { told: Arc::new(told), screen };
-        let opened = Opened { state, narrator, writer: writer(of, program, env) };
+        let columns = asked.width;
+        let opened = Opened { state, narrator, writer: writer(of, program, env), columns };
         if let Some(file) = &self.cast {
             let title = typed_without(program.typed, &["--play", "--cast"]);
             env.writing.check(&to_path(file))?;
@@ -197,8 +202,8 @@ pub(super) enum Begun {
 }
 
 /// The options of the explorer and of its screen.
-const OF_THE_EXPLORER: [&str; 7] =
-    ["--cell", "--play", "--record", "--width", "--color", "--theme", "--charset"];
+const OF_THE_EXPLORER: [&str; 8] =
+    ["--cell", "--play", "--record", "--plain", "--width", "--color", "--theme", "--charset"];
 
 /// What begins the explorer.
 const EXPLORE: [&str; 2] = ["-x", "--explore"];
@@ -207,19 +212,18 @@ impl Begun {
     /// The words after `attn` that print the state's numbers; `typed` are those that the explorer was begun with.
     pub(super) fn command(self, typed: &[OsString], state: &State) -> Vec<String> {
         let changes = state.changes();
-        let mut with_value: Vec<&str> = OF_THE_EXPLORER.to_vec();
-        let mut alone = vec!["--plain"];
+        let (mut further, replaced) = match self {
+            Begun::Attend => options_of_changes(changes),
+            Begun::Demo | Begun::Steps => (Vec::new(), Vec::new()),
+        };
+        let mut options: Vec<&str> = OF_THE_EXPLORER.into_iter().chain(["--without"]).collect();
+        options.extend(replaced.iter().map(String::as_str));
         if self != Begun::Steps {
-            alone.extend(EXPLORE);
+            options.extend(EXPLORE);
         }
-        let mut further: Vec<String> = Vec::new();
-        if self == Begun::Attend {
-            settings_of_attend(changes, &mut with_value, &mut alone, &mut further);
-        }
-        with_value.push("--without");
         // In `attn attend` every `--set` is a change of the state.
         let keeps = |set: &str| self != Begun::Attend && !crate::explore::is_assignment(set);
-        let mut words = without(typed, &with_value, &alone, keeps);
+        let mut words = without(typed, &options, keeps);
         let mut set = changes.numbers_as_text(state.graph());
         match state.source().recipe(&Changes::default()) {
             Some(start) => set.extend(changes.recipe_as_text(&start)),
@@ -258,8 +262,8 @@ impl Begun {
         let words = match self {
             Begun::Attend | Begun::Demo => self.command(typed, state),
             Begun::Steps if typed.first().is_some_and(|word| word == "model") => {
-                let of_the_explorer = [&OF_THE_EXPLORER[..], &["--layers", "--without"]].concat();
-                without(typed, &of_the_explorer, &["--plain", "-x", "--explore"], |_| false)
+                let options = [&OF_THE_EXPLORER[..], &EXPLORE, &["--layers", "--without"]].concat();
+                without(typed, &options, |_| false)
             }
             Begun::Steps => return None,
         };
@@ -269,36 +273,6 @@ impl Begun {
     /// Whether the command knows `--format json`, so that a lesson can compare a number in its text.
     pub(super) fn has_json(self) -> bool {
         self != Begun::Steps
-    }
-}
-
-/// The options of `attn attend` for its settings: those that a change replaces, and those that give it.
-fn settings_of_attend<'o>(
-    changes: &Changes,
-    with_value: &mut Vec<&'o str>,
-    alone: &mut Vec<&'o str>,
-    further: &mut Vec<String>,
-) {
-    for setting in changes.settings.values() {
-        match *setting {
-            Setting::Temperature(temperature) => {
-                with_value.push("--temperature");
-                further.extend(["--temperature".to_string(), temperature.to_string()]);
-            }
-            Setting::Scale(scale) => {
-                with_value.push("--scale");
-                further.extend(["--scale".to_string(), scale_option(scale)]);
-            }
-            Setting::Mask(mask) => {
-                alone.push("--causal");
-                with_value.extend(["--causal-from", "--window", "--keep-first"]);
-                further.extend(mask_options(&mask));
-            }
-            Setting::Positions(kind) => {
-                with_value.extend(["--position", "--rope-base", "--rope-width", "--rope-scaling"]);
-                further.extend(position_options(kind));
-            }
-        }
     }
 }
 
@@ -344,7 +318,7 @@ mod tests {
         let state =
             after(adjust(Knob::Mask, Way::Right).into_iter().chain(adjust(Knob::Temperature, Way::Left)));
         let said = text(Begun::Attend, command, &state);
-        assert_eq!(said, "attend --words bat cave --temperature 0.9 --causal --window 1");
+        assert_eq!(said, "attend --words bat cave --causal --window 1 --temperature 0.9");
     }
 
     #[test]

@@ -216,7 +216,7 @@ fn section(heading: &str, args: &[&Arg], detail: Detail, width: usize) -> String
         let gap = " ".repeat(longest + 2 - option.width() - value.width());
         let indent = " ".repeat(column);
         let lines =
-            textwrap::Options::new(width.max(column + 20)).initial_indent(&indent).subsequent_indent(&indent);
+            textwrap::Options::new(width.max(column + 16)).initial_indent(&indent).subsequent_indent(&indent);
         let lines = lines.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);
         let words: Vec<String> =
             words_of_argument(arg, detail).iter().map(|line| textwrap::fill(line, &lines)).collect();
@@ -308,6 +308,9 @@ fn write_manual(
     let page = pages.iter().find(|page| page.name == name).ok_or_else(|| {
         let asked = visible(&words.join(" ")).into_owned();
         let error = Error::new(format!("there is no command `{asked}`"));
+        if topic(&asked).is_some() {
+            return error.help(format!("attn help {asked} explains these options"));
+        }
         match nearest(&name, pages.iter().map(|page| page.name.as_str())) {
             Some(near) if near != "attn" => {
                 let near = near.trim_start_matches("attn-").replace('-', " ");

@@ -8,6 +8,8 @@ use serde::Deserialize;
 
 use crate::text::nearest;
 
+use super::registry::takes_value;
+
 /// An old spelling; the file explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,6 +25,14 @@ static SPELLINGS: LazyLock<Vec<OldSpelling>> =
 
 /// The command line as it is spelled now, with a sentence that says so if it was spelled otherwise.
 pub(super) fn respelled(args: Vec<OsString>) -> (Vec<OsString>, Option<String>) {
+    // Options of the whole program may stand in front.
+    let first = args.first().and_then(|arg| arg.to_str());
+    if let Some(option) = first.filter(|first| first.starts_with("--")) {
+        let count = if !option.contains('=') && takes_value(option) { 2 } else { 1 };
+        let rest = args.get(count..).unwrap_or_default().to_vec();
+        let (rest, said) = if rest.is_empty() { (rest, None) } else { respelled(rest) };
+        return (args.iter().take(count).cloned().chain(rest).collect(), said);
+    }
     let word = |at: usize| args.get(at).and_then(|arg| arg.to_str());
     let fits = |spelling: &&OldSpelling| {
         spelling.old.split(' ').enumerate().all(|(at, part)| match part {
@@ -49,6 +59,12 @@ pub(super) fn respelled(args: Vec<OsString>) -> (Vec<OsString>, Option<String>) 
     let options = options.map(|[old, new]| format!("{old} is {new} now"));
     let said: Vec<String> = command.into_iter().chain(options).collect();
     (now, (!said.is_empty()).then(|| said.join("; ")))
+}
+
+/// The new name of an option that an old command had.
+pub(super) fn new_name(option: &str) -> Option<&'static str> {
+    let renamed = SPELLINGS.iter().flat_map(|spelling| &spelling.options).find(|[old, _]| *old == option)?;
+    Some(renamed[1])
 }
 
 /// The new spelling of a command whose old name is nearly this word.
@@ -90,6 +106,7 @@ mod tests {
             ("lesson list --format json", "lesson --format json"),
             ("lesson play", "lesson"),
             ("completions fish", "help --completions fish"),
+            ("--memory 1G glossary mask", "--memory 1G find --terms mask"),
         ] {
             assert_eq!(now(old), new);
         }

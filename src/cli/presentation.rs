@@ -12,6 +12,7 @@ use crate::render::{self, Format, Page, Screen, Style};
 use super::lesson::{full_screen_commands, typed_commands};
 use super::output::{self, OutputArgs};
 use super::program::{Env, Program, Streams};
+use super::registry::takes_value;
 use super::selection::StepArgs;
 
 /// The pages of a command, and how they are shown.
@@ -156,16 +157,11 @@ pub(super) fn whole(typed: &[OsString]) -> String {
 
 /// The command as it was typed, without some options and their values.
 pub(super) fn typed_without(typed: &[OsString], options: &[&str]) -> String {
-    command_line(&without(typed, options, &[], |_| true))
+    command_line(&without(typed, options, |_| true))
 }
 
 /// The words of a command without some options; of `--set` those stay that the predicate keeps.
-pub(super) fn without(
-    typed: &[OsString],
-    with_value: &[&str],
-    alone: &[&str],
-    keeps_set: impl Fn(&str) -> bool,
-) -> Vec<String> {
+pub(super) fn without(typed: &[OsString], options: &[&str], keeps_set: impl Fn(&str) -> bool) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = typed.iter().map(|word| from_os(word).into_owned());
     while let Some(word) = words.next() {
@@ -177,9 +173,8 @@ pub(super) fn without(
             kept.push(word);
             kept.extend(words);
             break;
-        } else if alone.contains(&option) {
-        } else if with_value.contains(&option) {
-            if joined.is_none() {
+        } else if options.contains(&option) {
+            if joined.is_none() && takes_value(option) {
                 words.next();
             }
         } else if option == "--set" {

@@ -36,9 +36,8 @@ impl ErrataArgs {
     fn write(&self, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let parts = self.wanted()?;
         if parts.is_empty() {
-            let remark =
-                "no known mistake in the texts concerns this demo; attn find --errata lists all of them"
-                    .to_string();
+            let remark = "no known mistake in the texts is about this; attn find --errata lists all of them"
+                .to_string();
             output::warnings(&Graph::new(), &[remark], &look.style(env), streams);
         }
         if look.is_for_people() {

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::graph::recipes::text_of;
 
 use super::texts::{plain, text};
 
@@ -55,6 +56,7 @@ struct OptionEntry {
     requires: &'static str,
     conflicts: &'static str,
     rare: bool,
+    sets: Option<&'static str>,
 }
 
 /// Options that are explained together, for all commands.
@@ -330,6 +332,50 @@ pub(super) fn excludes(command: &str, typed: &[OsString], option: &str) -> bool 
     let placed = REGISTRY.placed(&REGISTRY.command(command).options);
     let mut typed = placed.into_iter().filter(|(name, _, entry)| is_typed(name, entry));
     typed.any(|(.., entry)| REGISTRY.names(entry.conflicts).contains(&option))
+}
+
+/// Whether a value follows an option, which has the same form in all commands that take it.
+pub(super) fn takes_value(spelling: &str) -> bool {
+    let is_it =
+        |(name, option): &(&&str, &OptionEntry)| !option.positional && option.spelling(id(name)) == spelling;
+    REGISTRY.option.iter().find(is_it).is_some_and(|(_, option)| option.value.is_some())
+}
+
+/// An option that gives a setting of attention.
+pub(super) struct OfSetting {
+    /// The option as it is typed.
+    pub spelling: String,
+    /// The path of the setting in the recipe.
+    pub path: &'static str,
+    choices: &'static [[&'static str; 2]],
+    may_be_bare: bool,
+}
+
+impl OfSetting {
+    /// The option with its value, which is none for a flag. A setting that is true or false is the second or the first choice.
+    pub fn words(&self, value: &Value) -> Vec<String> {
+        let value = match (value, self.choices) {
+            (Value::Bool(chosen), [_, _]) => self.choices[usize::from(*chosen)][0].to_string(),
+            (Value::Bool(_), _) => return vec![self.spelling.clone()],
+            _ if self.may_be_bare => return vec![self.spelling.clone()],
+            _ => text_of(value),
+        };
+        vec![self.spelling.clone(), value]
+    }
+}
+
+/// The options of a command that give settings of attention, in the order of its help.
+pub(super) fn of_settings(command: &str) -> impl Iterator<Item = OfSetting> {
+    let placed = REGISTRY.placed(&REGISTRY.command(command).options);
+    placed.into_iter().filter_map(|(name, _, option)| {
+        let OptionEntry { choices, may_be_bare, sets, .. } = option;
+        Some(OfSetting {
+            spelling: option.spelling(name),
+            path: (*sets)?,
+            choices,
+            may_be_bare: *may_be_bare,
+        })
+    })
 }
 
 /// An option that may stand without its value: absent, alone, or with a value.

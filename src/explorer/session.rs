@@ -35,6 +35,8 @@ pub(crate) struct Opened {
     pub narrator: Narrator,
     /// Writes states.
     pub writer: Writer,
+    /// The most columns, if they are asked for; otherwise those of the terminal.
+    pub columns: Option<u16>,
 }
 
 /// Explores until the end; returns the exit code. The terminal is left as it was found.
@@ -49,13 +51,14 @@ pub(crate) fn explore(opened: Opened, mut script: Script) -> Result<u8> {
 
 fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
     let session = Session::full_screen("explore line by line instead: --plain")?;
-    let Opened { state, narrator, writer } = opened;
+    let Opened { state, narrator, writer, columns } = opened;
     let mut exploration = Exploration {
         story: narrator.of(&state),
         worker: Worker { narrator, running: None, stopping: None },
         hits: Vec::new(),
         said: None,
-        display: Display::new(io::stdout(), window()),
+        display: Display::new(io::stdout(), window(columns)),
+        columns,
         state,
         writer,
         session,
@@ -63,9 +66,10 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
     exploration.run(script)
 }
 
-/// The columns and rows of the screen; of a terminal that does not say, the usual ones.
-fn window() -> (u16, u16) {
-    size().unwrap_or((80, 24))
+/// The columns and rows of the screen, with at most these columns; of a terminal that does not say, the usual ones.
+fn window(most: Option<u16>) -> (u16, u16) {
+    let (columns, rows) = size().unwrap_or((80, 24));
+    (most.map_or(columns, |most| most.min(columns)), rows)
 }
 
 /// A state that is explored on a screen.
@@ -79,6 +83,7 @@ struct Exploration {
     /// What the last key says that is no event of the state.
     said: Option<String>,
     display: Display<Stdout>,
+    columns: Option<u16>,
     session: Session,
 }
 
@@ -275,7 +280,7 @@ impl Exploration {
 
     /// Draws everything again, whatever stands on the screen.
     fn redraw(&mut self) -> Result<()> {
-        self.session.usable(self.display.clear(window()))?;
+        self.session.usable(self.display.clear(window(self.columns)))?;
         self.draw()
     }
 
@@ -288,7 +293,7 @@ impl Exploration {
             self.hits = hits;
             cursor
         };
-        self.session.usable(self.display.show(window(), draw))
+        self.session.usable(self.display.show(window(self.columns), draw))
     }
 }
 

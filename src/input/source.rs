@@ -170,7 +170,7 @@ pub struct Bounds {
 impl ReadPermission {
     /// For a lesson that travels with the program: below the working directory, in which no file stands for one of the program's own.
     pub fn of_built_in_lesson(lesson: &str) -> ReadPermission {
-        ReadPermission::below([Path::new(".")], lesson, true)
+        ReadPermission::below([Path::new(".")], lesson.trim_end_matches(".md"), true)
     }
 
     fn below<'p>(
@@ -203,7 +203,11 @@ impl ReadPermission {
     /// If it may not; the error does not tell if there is such a file.
     pub fn check(&self, name: &str) -> Result<()> {
         let ReadPermission::Below(bounds) = self else { return Ok(()) };
-        let Bounds { folders, lesson, .. } = &**bounds;
+        let Bounds { folders, lesson, bundled_first } = &**bounds;
+        // The file on disk is not read.
+        if *bundled_first && bundled_file(name).is_some() {
+            return Ok(());
+        }
         let place = resolved(&to_path(name));
         if place.is_some_and(|place| folders.iter().any(|folder| place.starts_with(folder))) {
             return Ok(());

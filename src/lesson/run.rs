@@ -148,9 +148,10 @@ impl RunValues<'_> {
 impl Numbers for RunValues<'_> {
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
         let named = self.named(run)?;
-        let graph = self.runner.graph(&named.command).map_err(|error| {
-            Error::new(format!("`{}` gives no numbers", named.command.typed)).help(error.to_string())
-        })?;
+        let graph = self
+            .runner
+            .graph(&named.command)
+            .map_err(|error| error.in_source(format!("`{}` gives no numbers", named.command.typed)))?;
         part(&graph, address)
     }
 }

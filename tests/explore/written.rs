@@ -162,7 +162,7 @@ fn every_kind_of_change_is_in_the_command() {
             "attn attend --words 'bat cave racket' --causal --set 'X[cave,animals]=6'\n",
         ),
         (COMPUTATIONS[0], "/ A Enter x", "attn attend --words 'bat cave racket' --causal --without A_1\n"),
-        (COMPUTATIONS[0], "t Right Enter s Left", "--causal --temperature 1.1 --scale 0.7\n"),
+        (COMPUTATIONS[0], "t Right Enter s Left", "--causal --scale 0.7 --temperature 1.1\n"),
         (COMPUTATIONS[0], "m Right Right", "attn attend --words 'bat cave racket' --causal --window 1\n"),
         (COMPUTATIONS[0], "p Right", "--causal --position sinusoidal\n"),
         (COMPUTATIONS[4], "2 Enter", "attn demo mask --set 'W_Q[1,1]=2'\n"),

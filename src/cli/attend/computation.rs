@@ -1,18 +1,16 @@
 //! The options of a computation, as a recipe with its inputs.
 
-use std::fmt::Display;
-
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::attention::{Mask, MatrixRule};
+use crate::attention::{Mask, MatrixRule, RopeScaling};
 use crate::cli::options::positive;
+use crate::cli::registry;
 use crate::cli::word_vectors::{WordArgs, WordVectors};
 use crate::error::{Error, ErrorKind, Result};
+use crate::explore::Changes;
 use crate::foreign::visible;
 use crate::graph::recipes::{
-    AttendInputs, NormPlace, Output, PositionKind, Positions, QK_NORM_EPSILON, Recipe, Rotary, Scale, Score,
-    text_of,
+    AttendInputs, Output, PositionKind, Positions, Recipe, Rotary, Scale, Score, tree,
 };
 use crate::graph::{BackwardPass, Cells, Given, Graph, MAX_CELLS, Origin, Role, Start, recipes, resolve};
 use crate::input::{self, Bundle, Files, LayerOptions, Layout, ReadOptions, exists};
@@ -192,60 +190,47 @@ fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) 
 }
 
 /// The options that give a recipe, each with its value, without those that are the default. Matrices come from a file.
-fn words_of(recipe: &Recipe) -> Vec<String> {
-    let Recipe { heads, kv_heads, temperature, mask, positions, qk_norm, soft_cap, .. } = *recipe;
-    let rotary = if let PositionKind::Rotary(rotary) = positions.kind { rotary } else { Rotary::default() };
-    let is_normed = qk_norm.place != NormPlace::Nowhere;
-    let flag = |is_given: bool| is_given.then(String::new);
-    let given = |is_given: bool, value: &dyn Display| is_given.then(|| value.to_string());
-    let options = [
-        ("--heads", given(heads > 1, &heads)),
-        ("--kv-heads", given(kv_heads != heads, &kv_heads)),
-        ("--score", given(recipe.score == Score::Cosine, &"cosine")),
-        ("--scale", Some(scale_option(recipe.scale)).filter(|scale| scale != "auto")),
-        ("--temperature", given(temperature != 1.0, &temperature)),
-        ("--causal", flag(mask.causal)),
-        ("--window", mask.window.map(|window| window.to_string())),
-        ("--keep-first", given(mask.keep_first > 0, &mask.keep_first)),
-        // Without a rule that counts positions it would change nothing.
-        ("--causal-from", given(mask.from_start && (mask.causal || mask.window.is_some()), &"start")),
-        ("--mask-kind", mask.matrix.map(|rule| text_of(&json!(rule)))),
-        ("--residual", flag(recipe.output.residual)),
-        ("--position", given(positions.kind != PositionKind::None, &position_name(positions.kind))),
-        ("--rope-base", given(rotary.base != Rotary::default().base, &rotary.base)),
-        ("--rope-width", rotary.width.map(|width| width.to_string())),
-        ("--rope-scaling", rotary.scaling.map(|scaling| scaling_option(&scaling))),
-        ("--first-position", given(positions.first > 0, &positions.first)),
-        ("--qk-norm", flag(is_normed)),
-        ("--qk-norm-eps", given(is_normed && qk_norm.epsilon != QK_NORM_EPSILON, &qk_norm.epsilon)),
-        ("--softcap", soft_cap.map(|cap| cap.to_string())),
-    ];
-    let words = options.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?]));
-    words.flatten().filter(|word| !word.is_empty()).collect()
+pub(crate) fn words_of(recipe: &Recipe) -> Vec<String> {
+    let Recipe { heads, mask, positions, scale, .. } = *recipe;
+    // Without a rule that counts positions it would change nothing where they begin.
+    let from_start = mask.from_start && !mask.causal && mask.window.is_none();
+    let usual = Recipe { kv_heads: heads, mask: Mask { from_start, ..Mask::default() }, ..Recipe::default() };
+    let kind = PositionKind::Rotary(Rotary::default());
+    let rotary = Recipe { positions: Positions { kind, ..Positions::default() }, ..usual };
+    let [own, usual, rotary] = [recipe, &usual, &rotary].map(tree);
+    let written = registry::of_settings("attend").filter_map(|option| {
+        let place = format!("/{}", option.path.replace('.', "/"));
+        let usual = usual.pointer(&place).or_else(|| rotary.pointer(&place));
+        let value = own.pointer(&place).filter(|own| Some(*own) != usual)?;
+        let of_this = |text: String| vec![option.spelling.clone(), text];
+        Some(match (option.path, scale) {
+            // The other scales are mistakes, which no option makes.
+            ("scale", Scale::Number(number)) => of_this(number.to_string()),
+            ("scale", Scale::None) => of_this("none".to_string()),
+            ("scale", _) => return None,
+            ("positions.kind", _) => of_this(position_name(positions.kind).to_string()),
+            ("positions.kind.rotary.scaling", _) => {
+                of_this(scaling_option(&RopeScaling::deserialize(value).ok()?))
+            }
+            _ => option.words(value),
+        })
+    });
+    written.flatten().collect()
 }
 
-/// The options that give a recipe, without those that are the default.
-pub(crate) fn options_of(recipe: &Recipe) -> String {
-    words_of(recipe).join(" ")
-}
-
-/// The value of `--scale` for a scale that it can give; any other is the default.
-pub(crate) fn scale_option(scale: Scale) -> String {
-    match scale {
-        Scale::None => "none".to_string(),
-        Scale::Number(number) => number.to_string(),
-        _ => "auto".to_string(),
+/// The options that give the settings of these changes: those that give them now, and how the others are spelled.
+pub(crate) fn options_of_changes(changes: &Changes) -> (Vec<String>, Vec<String>) {
+    let mut recipe = Recipe::default();
+    let mut changed = Vec::new();
+    for setting in changes.settings.values() {
+        changed.push(setting.path());
+        setting.put(&mut recipe);
     }
-}
-
-/// The words that give the rules of a mask, without its matrix.
-pub(crate) fn mask_options(mask: &Mask) -> Vec<String> {
-    words_of(&Recipe { mask: Mask { matrix: None, ..*mask }, ..Recipe::default() })
-}
-
-/// The words that give a kind of positions.
-pub(crate) fn position_options(kind: PositionKind) -> Vec<String> {
-    words_of(&Recipe { positions: Positions { kind, ..Positions::default() }, ..Recipe::default() })
+    // A matrix stays what its own option says.
+    let is_changed = |path: &str| path != "mask.matrix" && changed.iter().any(|own| path.starts_with(own));
+    recipe.mask.matrix = None;
+    let replaced = registry::of_settings("attend").filter(|option| is_changed(option.path));
+    (words_of(&recipe), replaced.map(|option| option.spelling).collect())
 }
 
 // From the options of `attn attend` to the matrices of the pipeline.

@@ -159,8 +159,18 @@ impl Setting {
         }
     }
 
+    /// The path of the setting in a recipe, as [`crate::graph::recipes::Change`] spells it.
+    pub fn path(self) -> &'static str {
+        match self {
+            Setting::Temperature(_) => "temperature",
+            Setting::Scale(_) => "scale",
+            Setting::Mask(_) => "mask",
+            Setting::Positions(_) => "positions.kind",
+        }
+    }
+
     /// Puts it into a recipe.
-    pub(super) fn put(self, recipe: &mut Recipe) {
+    pub fn put(self, recipe: &mut Recipe) {
         match self {
             Setting::Temperature(temperature) => recipe.temperature = temperature,
             Setting::Scale(scale) => recipe.scale = scale,

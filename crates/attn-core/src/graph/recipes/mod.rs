@@ -33,9 +33,8 @@ pub use mask_pattern::{MaskLine, MaskPattern};
 pub use recipe::{
     AfterNormalise, AlibiSlopes, Biasing, CapPlace, Divisor, Featurewise, Gating, Groups, HeadSharing,
     Hiding, MagnitudeUse, Merge, NormPlace, Normalise, NormaliseAxis, NormedRoles, Output, PositionKind,
-    Positions, Projection, QK_NORM_EPSILON, QkNorm, Qkv, QkvSource, QkvSources, Recipe, Residual, Rotary,
-    RotatedPart, RotatedRoles, Scale, Score, ScoreFunction, ScoreRows, Shift, SineSigns, SinkUse, Split,
-    SplitRoles,
+    Positions, Projection, QkNorm, Qkv, QkvSource, QkvSources, Recipe, Residual, Rotary, RotatedPart,
+    RotatedRoles, Scale, Score, ScoreFunction, ScoreRows, Shift, SineSigns, SinkUse, Split, SplitRoles,
 };
 pub use weights::{Weights, weights};
 

@@ -664,7 +664,7 @@ pub enum AfterNormalise {
 // default leaves each of them out.
 
 /// The usual ε of the norm of queries and keys: that of Qwen 3 and Gemma 3.
-pub const QK_NORM_EPSILON: f64 = 1e-6;
+const QK_NORM_EPSILON: f64 = 1e-6;
 
 /// The way in which positions enter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
