@@ -27,6 +27,7 @@ mod softmax;
 mod texts;
 mod tokens;
 mod versus;
+mod weights;
 mod word_vectors;
 
 use std::borrow::Cow;
@@ -254,6 +255,7 @@ fn run_command(
         }
         "softmax" => read::<softmax::SoftmaxArgs>(name, typed)?.run(program, env, streams),
         "similarity" => read::<similarity::SimilarityArgs>(name, typed)?.run(program, env, streams),
+        "weights" => read::<weights::WeightsArgs>(name, typed)?.run(program, env, streams),
         "model" => read::<model::ModelArgs>(name, typed)?.run(program, env, streams),
         "learn" => read::<learn::LearnArgs>(name, typed)?.run(env, streams),
         "bench" => read::<bench::BenchArgs>(name, typed)?.run(env, streams).map(Outcome::from),

@@ -23,6 +23,7 @@ mod porting;
 mod reference;
 mod screen;
 mod tied;
+mod weights;
 mod words;
 mod words_as_folder;
 mod zeros;

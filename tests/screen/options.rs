@@ -85,6 +85,11 @@ fn prepare(folder: &Path) {
     write("text.txt", &"the bat sleeps in the cave. ".repeat(20));
     write("pairs.txt", "ab → ba\nba → ab\n");
     write("table.csv", &(0..32).map(|at| format!("{}\n", f64::from(at) / 10.0)).collect::<String>());
+    write(
+        "weights.json",
+        "[[[[1, 0], [0.25, 0.75]], [[1, 0], [0.5, 0.5]]], [[[1, 0], [0, 1]], [[1, 0], [0.5, 0.5]]]]",
+    );
+    write("values.json", "[[[[1], [2]], [[1], [3]]], [[[1], [0]], [[1], [0]]]]");
     write("lesson.md", include_str!("../../walkthroughs/0-tour.md"));
     write("graph.json", &attn("attend --x '1 2; 3 4' --format json").ok().out);
     attn("learn reverse --steps 3 --every 1 --save").arg(folder.join("model").to_str().unwrap()).ok();

@@ -262,6 +262,7 @@ pub(super) struct InputArgs {
     mask_kind: Option<MatrixRule>,
     bias: Option<String>,
     tokens: Option<String>,
+    key_tokens: Option<String>,
 }
 
 impl InputArgs {
@@ -318,6 +319,9 @@ impl InputArgs {
         }
         if let Some(tokens) = &self.tokens {
             loader.tokens = Some(input::label_list(tokens)?);
+        }
+        if let Some(tokens) = &self.key_tokens {
+            loader.inputs.key_tokens = Some(input::label_list(tokens)?.into_iter().collect());
         }
         let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
         if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {
@@ -590,17 +594,26 @@ fn rounded_integers(name: &str) -> String {
 
 /// Checks that there is one name for each token.
 fn check_tokens(inputs: &AttendInputs) -> Result<()> {
-    let Some(tokens): Option<&Labels> = inputs.tokens.as_ref() else { return Ok(()) };
-    let rows = |role| inputs.get(role).map(|given| (role.name(), given.shape().rows));
-    match [Role::X, Role::Q, Role::K].into_iter().find_map(rows) {
-        Some((name, rows)) if rows != tokens.len() => {
-            let help = format!("give {}: {name} has {}", counted(rows, "name"), counted(rows, "row"));
-            let names = counted(tokens.len(), "name");
-            let verb = if tokens.len() == 1 { "is" } else { "are" };
-            Err(Error::new(format!("there {verb} {names} for {}", counted(rows, "token"))).help(help))
-        }
-        _ => Ok(()),
+    if inputs.key_tokens.is_some() && (inputs.k.is_none() || inputs.v.is_none()) {
+        return Err(Error::new("--key-tokens names the rows of given keys and values")
+            .help("give --k and --v; tokens that are their own keys have the names of --tokens"));
     }
+    let named: [(&Option<Labels>, &[Role]); 3] = [
+        (&inputs.tokens, &[Role::X, Role::Q, Role::K]),
+        (&inputs.key_tokens, &[Role::K]),
+        (&inputs.key_tokens, &[Role::V]),
+    ];
+    for (tokens, roles) in named {
+        let Some(count) = tokens.as_ref().map(|tokens| tokens.len()) else { continue };
+        let rows = |role: &Role| inputs.get(*role).map(|given| (role.name(), given.shape().rows));
+        if let Some((name, rows)) = roles.iter().find_map(rows).filter(|(_, rows)| *rows != count) {
+            let help = format!("give {}: {name} has {}", counted(rows, "name"), counted(rows, "row"));
+            let verb = if count == 1 { "is" } else { "are" };
+            let names = counted(count, "name");
+            return Err(Error::new(format!("there {verb} {names} for {}", counted(rows, "token"))).help(help));
+        }
+    }
+    Ok(())
 }
 
 // The meaning of the numbers of a mask.

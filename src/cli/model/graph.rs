@@ -100,7 +100,7 @@ fn with_fewer_layers(
 
 /// The part of large matrices that is shown.
 #[derive(Deserialize, Clone, Debug, Default)]
-pub(super) struct WindowArgs {
+pub(in crate::cli) struct WindowArgs {
     #[serde(deserialize_with = "read_range")]
     rows: Option<RangeInclusive<usize>>,
     #[serde(deserialize_with = "read_range")]

@@ -30,12 +30,12 @@ use super::tokens::TokensToShow;
 use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams, output};
 use address::ChangeArgs;
-use graph::{LayersArgs, WindowArgs};
+use graph::LayersArgs;
 
 use folder::{ChosenNumbers, NextArgs, NumbersArgs, ReadText, View};
 
 pub(super) use folder::OpenedModel;
-pub(super) use graph::range;
+pub(super) use graph::{WindowArgs, range};
 
 /// The options of `attn model`.
 #[derive(Deserialize, Debug)]

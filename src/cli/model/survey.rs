@@ -174,6 +174,7 @@ pub(super) fn write(
     let command = typed_without(program.typed, &OF_THE_PAGE);
     let [layer, head] = [heads.len().min(3), heads.last().map_or(1, |heads| heads[0].min(2))];
     let page = ModelPage {
+        command: "model",
         title: &title,
         before: &parts,
         heading: &heading(args),

@@ -39,6 +39,8 @@ const PLACES: usize = 4;
 /// What the page is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelPage<'a> {
+    /// The command that makes the page.
+    pub command: &'a str,
     /// The headline: what the model is called.
     pub title: &'a str,
     /// The tables above the pictures.
@@ -87,7 +89,7 @@ pub fn model_page(
     let count = page.heads.iter().map(|heads| heads[0]).sum();
     let fitting = Detail::most_tokens(&graph, &steps, count);
     let main = page.main((detail, fitting), style);
-    let title = format!("{} · attn model", page.title);
+    let title = format!("{} · attn {}", page.title, page.command);
     let whole = HtmlPage { title: &title, style: STYLE, script: SCRIPT, main: &main };
     style.write(&whole.opening(), out)?;
     write_data(out, "sentence", &page.sentence(&graph, &steps, style))?;

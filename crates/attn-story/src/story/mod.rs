@@ -8,6 +8,7 @@ mod backward;
 mod comparison;
 pub mod condition;
 pub mod diagnosis;
+mod given_weights;
 mod look_at;
 mod model;
 mod model_layer;
@@ -19,6 +20,7 @@ mod sentence;
 pub use attend::{attend, similarity, softmax};
 pub use comparison::{Comparison, comparison};
 pub use condition::Claim;
+pub use given_weights::{ShownWeights, given_weights};
 pub use model::{
     Digits, ExplainedCell, Plane, Step, StepItem, Story, Table, Window, numbers_of_tables, place_of,
 };

@@ -147,7 +147,10 @@ fn nodes(graph: &Graph, shown: ShownLayer) -> Vec<(NodeId, Stage)> {
     let is_mix = |node: &Node| {
         shown.heads[0] == 1 && node.step.is_some_and(|step| step.stage == Stage::Joined) && shown.has(node)
     };
-    let is_one = |node: &Node| !node.op.is_given() && shown.has(node) && shown.is_of_head(node);
+    // Weights may be given.
+    let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == Stage::Weights);
+    let is_shown = |node: &Node| !node.op.is_given() || is_weights(node);
+    let is_one = |node: &Node| is_shown(node) && shown.has(node) && shown.is_of_head(node);
     let nodes = graph.nodes().filter(|(_, node)| is_one(node) || is_mix(node));
     nodes.filter_map(|(id, node)| Some((id, node.step?.stage))).collect()
 }

@@ -182,9 +182,12 @@ impl Pipeline<'_> {
             }
         }
         self.graph.take_instead(std::mem::take(&mut inputs.instead));
-        let tokens = inputs.tokens.clone();
-        let named = |given: Option<Given>| given.map(|given| named(given, tokens.as_ref()));
-        let x = self.optional(Role::X, named(inputs.take(Role::X)))?;
+        let (tokens, keys) = (inputs.tokens.clone(), inputs.key_tokens.clone());
+        let named = |role: Role, given: Option<Given>| {
+            let of_keys = keys.as_ref().filter(|_| matches!(role, Role::K | Role::V));
+            given.map(|given| named(given, of_keys.or(tokens.as_ref())))
+        };
+        let x = self.optional(Role::X, named(Role::X, inputs.take(Role::X)))?;
         let mut mask = inputs.take(Role::Mask);
         if self.zeroes_padding() {
             self.optional(Role::Mask, mask.take())?;
@@ -199,7 +202,7 @@ impl Pipeline<'_> {
             _ => (x, read),
         };
         let mut of_role = |role| {
-            let given = named(inputs.take(role));
+            let given = named(role, inputs.take(role));
             self.role(role, given, read, &mut inputs)
         };
         let own = [of_role(Role::Q)?, of_role(Role::K)?, of_role(Role::V)?];
@@ -436,6 +439,8 @@ pub struct AttendInputs {
     pub shift: Option<Given>,
     /// Names of the tokens.
     pub tokens: Option<Labels>,
+    /// Names of the keys and values, where they are those of other tokens, as in cross-attention.
+    pub key_tokens: Option<Labels>,
     /// Given nodes, by name, that replace computed ones.
     pub instead: BTreeMap<String, Given>,
     /// The backward pass after the result, where there is one. The fast path has none.

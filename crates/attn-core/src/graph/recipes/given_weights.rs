@@ -1,0 +1,175 @@
+//! Attention weights that were computed elsewhere, and what is made of them: the rollout over layers, the sum of some queries, and
+//! weights times the length of values.
+
+use crate::attention::Axis;
+use crate::error::{Error, Result};
+use crate::graph::{Factor, Graph, NodeId, Op, Origin, Role, Stage};
+use crate::matrix::Matrix;
+use crate::text::counted;
+
+/// How far the sum of a row may lie from 1: weights in half precision are that coarse.
+const TOLERANCE: f64 = 5e-3;
+
+/// The weights of the heads of all layers.
+#[derive(Clone, Debug)]
+pub struct GivenWeights {
+    /// Of each layer the weights of its heads, A: a row for each query, a column for each key.
+    pub layers: Vec<Vec<Matrix>>,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+/// What is made of the weights.
+#[derive(Clone, Debug, Default)]
+pub struct Derived {
+    /// The rollout over all layers.
+    pub rollout: bool,
+    /// The queries whose weights are added, from 0; none are.
+    pub queries: Vec<usize>,
+    /// The values of the heads, V, as many as there are weights, and where they come from.
+    pub values: Option<GivenWeights>,
+}
+
+impl GivenWeights {
+    /// The numbers of queries and of keys.
+    pub fn shape(&self) -> (usize, usize) {
+        self.layers.first().and_then(|heads| heads.first()).map_or((0, 0), |a| (a.rows(), a.cols()))
+    }
+
+    /// Checks that the numbers can be weights; returns the greatest distance of the sum of a row from 1.
+    ///
+    /// # Errors
+    /// If the heads have different shapes, or a weight is negative or no number.
+    pub fn check(&self) -> Result<f64> {
+        let mut furthest = 0.0_f64;
+        let named = |layer: usize, head: usize| format!("layer {}, head {}", layer + 1, head + 1);
+        for (layer, heads) in self.layers.iter().enumerate() {
+            for (head, a) in heads.iter().enumerate() {
+                if (a.rows(), a.cols()) != self.shape() {
+                    return Err(Error::new(format!(
+                        "{} has another shape than the others",
+                        named(layer, head)
+                    )));
+                }
+                for i in 0..a.rows() {
+                    let row = (0..a.cols()).map(|j| a[(i, j)]);
+                    if let Some((j, x)) = row.clone().enumerate().find(|(_, x)| x.is_nan() || *x < 0.0) {
+                        let place = format!("row {}, column {}", i + 1, j + 1);
+                        return Err(Error::new(format!("{}, {place}: {x} is no weight", named(layer, head)))
+                            .help("weights are what a softmax gives: from 0 to 1; scores go through attn softmax first"));
+                    }
+                    furthest = furthest.max((row.sum::<f64>() - 1.0).abs());
+                }
+            }
+        }
+        Ok(furthest)
+    }
+
+    /// Whether the distance of a sum from 1 is more than rounding.
+    pub fn is_off(distance: f64) -> bool {
+        distance > TOLERANCE
+    }
+
+    /// The graph: `L1.A_1`, …, and what is made of them.
+    ///
+    /// - The rollout of layer l is `R_l = ½ (mean over heads of A + I) · R_{l−1}`, with `R_0 = I`: how much of each token at the
+    ///   bottom reaches each token above layer l if information flows as the weights say, and half of it past attention.
+    /// - The weights of several queries are added, key by key.
+    /// - Weights times the lengths of values, `A[i,j] · ‖V[j]‖`: a key with a short value gives little, whatever its weight.
+    ///
+    /// # Shapes
+    /// Weights are (T, S), values (S, d). A rollout needs T = S.
+    /// # Errors
+    /// If shapes do not fit, or there is no room.
+    /// # Source
+    /// Abnar and Zuidema, “Quantifying Attention Flow in Transformers”, section 3, for the rollout; Kobayashi et al., “Attention is
+    /// Not Only a Weight”, section 3, for the lengths.
+    pub fn graph(self, derived: &Derived) -> Result<Graph> {
+        let (queries, keys) = self.shape();
+        if derived.rollout && queries != keys {
+            return Err(Error::new(format!(
+                "there is no rollout of {} over {}",
+                counted(queries, "query"),
+                counted(keys, "key")
+            ))
+            .help("it goes from layer to layer over the same tokens"));
+        }
+        let mut graph = Graph::new();
+        let mut before = None;
+        for (at, heads) in self.layers.iter().enumerate() {
+            let outside = graph.enter_layer(Some(at + 1));
+            let weights = weights_of(&mut graph, heads, &self.origin)?;
+            sums(&mut graph, &weights, &derived.queries)?;
+            if let Some(values) = &derived.values {
+                let own = values.layers.get(at).filter(|own| own.len() == weights.len());
+                let own = own.ok_or_else(|| Error::new("there is not one matrix of values for each head"))?;
+                by_length(&mut graph, &weights, own, &values.origin)?;
+            }
+            if derived.rollout {
+                before = Some(rolled(&mut graph, &weights, before)?);
+            }
+            graph.enter_layer(outside);
+        }
+        Ok(graph)
+    }
+}
+
+/// The name of something of a head; of the only head it needs no number.
+fn of_head(name: &str, head: usize, heads: usize) -> String {
+    if heads == 1 { name.to_string() } else { format!("{name}_{}", head + 1) }
+}
+
+fn weights_of(graph: &mut Graph, heads: &[Matrix], origin: &Origin) -> Result<Vec<NodeId>> {
+    let mut weights = Vec::new();
+    for (head, a) in heads.iter().enumerate() {
+        let id = graph.given(&of_head("A", head, heads.len()), a.clone(), origin.clone())?;
+        graph.mark(id, Stage::Weights.of_head((heads.len() > 1).then_some(head + 1)));
+        weights.push(id);
+    }
+    Ok(weights)
+}
+
+/// The weights of some queries of each head, added.
+fn sums(graph: &mut Graph, weights: &[NodeId], queries: &[usize]) -> Result<()> {
+    for (head, &a) in weights.iter().enumerate().filter(|_| !queries.is_empty()) {
+        let name = |name: &str| of_head(name, head, weights.len());
+        let chosen = graph.add(&name("A_chosen"), Op::TokenRows(queries.to_vec()), &[a])?;
+        graph.add(&name("A_summed"), Op::Sums(Axis::Columns), &[chosen])?;
+    }
+    Ok(())
+}
+
+/// The weights of each head, times the lengths of its values.
+fn by_length(graph: &mut Graph, weights: &[NodeId], values: &[Matrix], origin: &Origin) -> Result<()> {
+    for (head, (&a, v)) in weights.iter().zip(values).enumerate() {
+        let name = |name: &str| of_head(name, head, weights.len());
+        let v = graph.given(&name(Role::V.name()), v.clone(), origin.clone())?;
+        let squares = graph.add(&name("V_squares"), Op::Multiply, &[v, v])?;
+        let sums = graph.add(&name("V_sums"), Op::Sums(Axis::Rows), &[squares])?;
+        let roots = graph.add(&name("V_roots"), Op::Root, &[sums])?;
+        let lengths = graph.add(&name("V_lengths"), Op::Transpose, &[roots])?;
+        let diagonal = graph.add(&name("V_diagonal"), Op::Diagonal, &[lengths])?;
+        graph.add(&name("A_by_length"), Op::Product, &[a, diagonal])?;
+    }
+    Ok(())
+}
+
+/// The rollout up to this layer, from that up to the one before.
+fn rolled(graph: &mut Graph, weights: &[NodeId], before: Option<NodeId>) -> Result<NodeId> {
+    let mean = match weights {
+        [only] => *only,
+        heads => {
+            let sum = graph.add("A_sum", Op::Add, heads)?;
+            graph.add("A_mean", Op::Scale(Factor::Inverse(heads.len())), &[sum])?
+        }
+    };
+    let tokens = graph[mean].shape().rows;
+    let ones = graph.add("I_row", Op::Ones { rows: 1, cols: tokens }, &[])?;
+    let identity = graph.add("I", Op::Diagonal, &[ones])?;
+    let both = graph.add("A_and_I", Op::Add, &[mean, identity])?;
+    let half = graph.add("A_half", Op::Scale(Factor::Number(0.5)), &[both])?;
+    match before {
+        None => Ok(half),
+        Some(before) => graph.add("R", Op::Product, &[half, before]),
+    }
+}
