@@ -1,4 +1,4 @@
-"""GPT-2, GPT-NeoX and BERT."""
+"""GPT-2, GPT-NeoX, BERT and DistilBERT."""
 
 import torch
 
@@ -68,6 +68,16 @@ def bert(vocab, width, ff, layers, heads, positions, **more):
         "hidden_size": width, "initializer_range": 0.02, "intermediate_size": ff, "layer_norm_eps": 1e-12,
         "max_position_embeddings": positions, "model_type": "bert", "num_attention_heads": heads,
         "num_hidden_layers": layers, "pad_token_id": 0, "type_vocab_size": 2, "vocab_size": vocab,
+    }
+    config.update(more)
+    return config
+
+
+def distilbert(vocab, width, ff, layers, heads, positions, **more):
+    config = {
+        "activation": "gelu", "attention_dropout": 0.1, "dim": width, "dropout": 0.1, "hidden_dim": ff,
+        "initializer_range": 0.02, "max_position_embeddings": positions, "model_type": "distilbert", "n_heads": heads,
+        "n_layers": layers, "pad_token_id": 0, "sinusoidal_pos_embds": False, "vocab_size": vocab,
     }
     config.update(more)
     return config
@@ -170,5 +180,14 @@ OTHER = [
         seed=33, missing=(r"predictions\.bias$",), scale={r"(query|key)\.weight$": (0.0, 0.4)},
         rename=lambda tensors: {**tensors, "cls.predictions.bias": tensors["cls.predictions.decoder.bias"]},
         matters=[{"hidden_act": "gelu"}],
+    ),
+    Checkpoint(
+        "distilbert-a",
+        ["DistilBertForMaskedLM with prefix", "tied vocab_projector absent, its bias there", "no token types", "gelu (erf)"],
+        distilbert(71, 20, 34, 3, 4, 16, architectures=["DistilBertForMaskedLM"]),
+        "DistilBertForMaskedLM",
+        {"expected": [2, 15, 40, 4, 15, 40, 61, 9, 3]},
+        seed=34, missing=(r"vocab_projector\.weight$",), scale={r"[qk]_lin\.weight$": (0.0, 0.4)},
+        matters=[{"activation": "relu"}],
     ),
 ]

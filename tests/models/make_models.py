@@ -160,7 +160,7 @@ def make(checkpoint):
         entry = {"tokens": len(ids)}
         patterns = [exact[name] for name in exact if name.startswith("attentions")]
         entry["mean_largest_weight"] = round(torch.cat([p[:, 3:].amax(-1).flatten() for p in patterns]).mean().item(), 2)
-        if "logits" in exact and checkpoint.config["model_type"] != "bert":
+        if "logits" in exact and checkpoint.config["model_type"] not in ("bert", "distilbert"):
             next_ids, lead = reference.greedy(model, ids, NEXT)
             assert lead > LEAD, f"{checkpoint.name}: greedy choice is too close ({lead:.1e})"
             stored["next"] = torch.tensor(next_ids)

@@ -74,7 +74,7 @@ def plain_attention(model):
 def layers_of(model):
     """The list of layers, whatever its family calls it."""
     for path in ("model.language_model.layers", "model.layers", "gpt_neox.layers", "transformer.h",
-                 "bert.encoder.layer", "encoder.layer"):
+                 "bert.encoder.layer", "encoder.layer", "distilbert.transformer.layer"):
         place = model
         for step in path.split("."):
             place = getattr(place, step, None)
