@@ -79,8 +79,8 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
     MOVE [Down, Char('j')], "↓ j", Do(Event::Move(Way::Down)), "one row down";
     MOVE [PageUp], "PgUp", Do(Event::Move(Way::RowsUp(PAGE))), "ten rows up";
     MOVE [PageDown], "PgDn", Do(Event::Move(Way::RowsDown(PAGE))), "ten rows down";
-    MOVE [Home], "Home", Do(Event::Move(Way::RowStart)), "the first column";
-    MOVE [End], "End", Do(Event::Move(Way::RowEnd)), "the last column";
+    MOVE [Home, Char('^')], "Home ^", Do(Event::Move(Way::RowStart)), "the first column";
+    MOVE [End, Char('$')], "End $", Do(Event::Move(Way::RowEnd)), "the last column";
     MOVE [Char('g')], "g", Do(Event::Move(Way::Top)), "the first row";
     MOVE [Char('G')], "G", Do(Event::Move(Way::Bottom)), "the last row";
     MOVE [Char('n')], "n", Do(Event::Node(1)), "the next step", 7 "next step";
