@@ -38,6 +38,7 @@ pub(super) struct WeightsArgs {
     head: Option<usize>,
     queries: Option<String>,
     values: Option<String>,
+    mean: bool,
     rollout: bool,
     full: bool,
     #[serde(flatten)]
@@ -65,7 +66,7 @@ impl WeightsArgs {
             && self.layer.is_none()
             && self.queries.is_none()
             && self.values.is_none()
-            && !self.rollout;
+            && !(self.rollout || self.mean);
         let is_asked = !self.nodes.only.is_empty() || self.nodes.explain.given_option().is_some();
         if of_heads && !is_asked {
             return self.heads(&opened, program, env, streams).map(|()| Outcome::from(0));
@@ -73,7 +74,8 @@ impl WeightsArgs {
         self.window.check_options()?;
         let Opened { weights, keys, notes, .. } = opened;
         let title = self.title(&weights);
-        let shown = ShownWeights { layer: self.layer, head: self.head, rollout: self.rollout };
+        let shown =
+            ShownWeights { layer: self.layer, head: self.head, rollout: self.rollout, mean: self.mean };
         let story = given_weights(&title, weights.graph(&derived)?, shown);
         let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
         let story = Story { window: self.window.window(), ..story };
@@ -150,7 +152,12 @@ impl WeightsArgs {
         };
         let named = self.nodes.only.iter().chain(self.nodes.explain.addresses());
         let rollout = self.rollout || named.into_iter().any(is_of_rollout);
-        Ok(Derived { rollout, queries: queries.unwrap_or_default(), values: values.transpose()? })
+        Ok(Derived {
+            rollout,
+            mean: self.mean,
+            queries: queries.unwrap_or_default(),
+            values: values.transpose()?,
+        })
     }
 
     /// What each head attends to: tables, and on a page a picture of every head.

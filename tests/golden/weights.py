@@ -25,6 +25,7 @@ entropy = -np.sum(np.where(A > 0, A * np.log2(np.where(A > 0, A, 1)), 0), axis=-
 figures = {
     "A": A.tolist(),
     "V": V.tolist(),
+    "mean": A.mean(axis=1).tolist(),
     "rollout": [r.tolist() for r in rollouts[1:]],
     "by_length": (A * np.linalg.norm(V, axis=-1)[:, :, None, :]).tolist(),
     "first_and_last_query": (A[:, :, 0] + A[:, :, 3]).tolist(),

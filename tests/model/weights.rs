@@ -45,6 +45,14 @@ fn the_rollout_is_that_of_numpy_after_every_layer() {
 }
 
 #[test]
+fn the_mean_over_heads_is_that_of_numpy() {
+    let folder = place();
+    let nodes = weights(&file(folder.path(), "A", &[3, 2, 4, 4]), "--mean").nodes();
+    assert_eq!(nodes.names().iter().filter(|name| name.ends_with("A_mean")).count(), 3);
+    assert_close("L2.A_mean", &nodes.matrix("L2.A_mean"), &matrix(&golden()["mean"][1]));
+}
+
+#[test]
 fn every_shape_in_which_weights_are_saved_is_read_alike() {
     let folder = place();
     let whole = weights(&file(folder.path(), "A", &[3, 2, 4, 4]), "--format csv").ok().out;

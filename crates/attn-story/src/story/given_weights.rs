@@ -13,6 +13,8 @@ pub struct ShownWeights {
     pub head: Option<usize>,
     /// The rollout alone.
     pub rollout: bool,
+    /// The means over heads alone.
+    pub mean: bool,
 }
 
 /// The steps of the weights, with sentences that are true of any numbers. Of a rollout the last matrix is shown, and the others are
@@ -48,6 +50,10 @@ impl ShownWeights {
         let (layer, name) = parts(node);
         if self.rollout {
             return is_of_rollout(name);
+        }
+        if self.mean {
+            let is_mean = ["A_mean", "A"].contains(&name);
+            return is_mean && self.layer.is_none_or(|own| layer == Some(own));
         }
         let head = name.rsplit_once('_').and_then(|(_, head)| head.parse().ok());
         self.layer.is_none_or(|own| layer == Some(own))

@@ -22,6 +22,8 @@ pub struct GivenWeights {
 /// What is made of the weights.
 #[derive(Clone, Debug, Default)]
 pub struct Derived {
+    /// The mean over the heads of each layer.
+    pub mean: bool,
     /// The rollout over all layers.
     pub rollout: bool,
     /// The queries whose weights are added, from 0; none are.
@@ -105,8 +107,9 @@ impl GivenWeights {
                 let own = own.ok_or_else(|| Error::new("there is not one matrix of values for each head"))?;
                 by_length(&mut graph, &weights, own, &values.origin)?;
             }
-            if derived.rollout {
-                before = Some(rolled(&mut graph, &weights, before)?);
+            let mean = (derived.mean || derived.rollout).then(|| mean(&mut graph, &weights)).transpose()?;
+            if let Some(mean) = mean.filter(|_| derived.rollout) {
+                before = Some(rolled(&mut graph, mean, before)?);
             }
             graph.enter_layer(outside);
         }
@@ -154,15 +157,17 @@ fn by_length(graph: &mut Graph, weights: &[NodeId], values: &[Matrix], origin: &
     Ok(())
 }
 
-/// The rollout up to this layer, from that up to the one before.
-fn rolled(graph: &mut Graph, weights: &[NodeId], before: Option<NodeId>) -> Result<NodeId> {
-    let mean = match weights {
-        [only] => *only,
-        heads => {
-            let sum = graph.add("A_sum", Op::Add, heads)?;
-            graph.add("A_mean", Op::Scale(Factor::Inverse(heads.len())), &[sum])?
-        }
+/// The mean over the heads.
+fn mean(graph: &mut Graph, weights: &[NodeId]) -> Result<NodeId> {
+    let [only] = weights else {
+        let sum = graph.add("A_sum", Op::Add, weights)?;
+        return graph.add("A_mean", Op::Scale(Factor::Inverse(weights.len())), &[sum]);
     };
+    Ok(*only)
+}
+
+/// The rollout up to this layer, from that up to the one before.
+fn rolled(graph: &mut Graph, mean: NodeId, before: Option<NodeId>) -> Result<NodeId> {
     let tokens = graph[mean].shape().rows;
     let ones = graph.add("I_row", Op::Ones { rows: 1, cols: tokens }, &[])?;
     let identity = graph.add("I", Op::Diagonal, &[ones])?;
