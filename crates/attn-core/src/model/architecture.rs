@@ -280,7 +280,7 @@ fn norm(fields: &mut Fields, model: &Model) -> Result<Norm> {
         // No step reads it.
         return Ok(Norm { kind: NormKind::RmsNorm, epsilon: 0.0, gain: Gain::Itself });
     };
-    let epsilon = fields.number_or(key, usual)?;
+    let epsilon = if key.is_empty() { usual } else { fields.number_or(key, usual)? };
     if !(epsilon >= 0.0 && epsilon.is_finite()) {
         return Err(Error::new(format!("`{key}` is {epsilon}, but it must not be negative"))
             .help(format!("{usual} is usual: take the number that the model was trained with")));
