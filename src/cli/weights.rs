@@ -8,16 +8,16 @@ use crate::graph::recipes::{Derived, GivenWeights};
 use crate::graph::{Convention, Graph, Origin};
 use crate::input::{self, Files};
 use crate::matrix::{Labels, Matrix};
-use crate::model::HeadMeasures;
+use crate::model::{HeadMeasures, mean_entropy};
 use crate::read::{Array, Limit};
 use crate::render::{ModelPage, PageToken, model_page};
 use crate::story::{
     MeasuredText, ShownWeights, Story, Table, given_weights, head_grid, head_rules, heads_that_stand_out,
     measures_table, stand_out_title, survey_table,
 };
-use crate::text::{counted, quoted};
+use crate::text::counted;
 
-use super::model::WindowArgs;
+use super::model::{WindowArgs, Within, nodes_in};
 use super::output::{OutputArgs, one_page, warnings};
 use super::presentation::typed_without;
 use super::program::{Env, Outcome, Program, Streams};
@@ -27,6 +27,9 @@ use super::selection::NodeArgs;
 const MOST_LISTED: usize = 48;
 /// The heads that are named for each place that they attend to.
 const NAMED: usize = 3;
+
+/// Dropout does not move the sum of a row further from 1.
+const MOST_OF_DROPOUT: f64 = 4.0;
 
 /// The options of `attn weights`.
 #[derive(Deserialize, Debug)]
@@ -41,6 +44,7 @@ pub(super) struct WeightsArgs {
     mean: bool,
     rollout: bool,
     full: bool,
+    all: bool,
     #[serde(flatten)]
     window: WindowArgs,
     #[serde(flatten)]
@@ -52,8 +56,9 @@ pub(super) struct WeightsArgs {
 /// The weights of a file, and the names of queries and keys.
 struct Opened {
     weights: GivenWeights,
-    queries: Labels,
     keys: Labels,
+    /// Whether tokens attend to tokens of the same text, so that a query has a place among the keys.
+    is_self: bool,
     notes: Vec<String>,
 }
 
@@ -62,13 +67,18 @@ impl WeightsArgs {
         let mut files = Files::new(streams.input).within(env.reading.clone());
         let opened = self.opened(&mut files)?;
         let derived = self.derived(&opened, &mut files)?;
-        let of_heads = self.window.given_option().is_none()
-            && self.layer.is_none()
+        let of_heads = self.layer.is_none()
             && self.queries.is_none()
             && self.values.is_none()
             && !(self.rollout || self.mean);
         let is_asked = !self.nodes.only.is_empty() || self.nodes.explain.given_option().is_some();
         if of_heads && !is_asked {
+            if let Some(option) = self.window.given_option() {
+                return Err(Error::new(format!(
+                    "{option} chooses a part of matrices, and none is shown whole"
+                ))
+                .help("add --layer 1"));
+            }
             return self.heads(&opened, program, env, streams).map(|()| Outcome::from(0));
         }
         self.window.check_options()?;
@@ -79,7 +89,12 @@ impl WeightsArgs {
         let story = given_weights(&title, weights.graph(&derived)?, shown);
         let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
         let story = Story { window: self.window.window(), ..story };
-        let mut page = self.nodes.page(story, &self.output)?;
+        let shown = story.shown_nodes();
+        let nodes = nodes_in(&story.graph, &self.nodes, Within { layer: self.layer, head: self.head })?;
+        let mut page = nodes.page(story, &self.output)?;
+        if !is_asked {
+            page.nodes = shown;
+        }
         let looked_at: Vec<_> =
             page.story.shown_nodes().into_iter().map(|id| &page.story.graph[id]).collect();
         self.window.check(&looked_at, &keys)?;
@@ -119,13 +134,17 @@ impl WeightsArgs {
         }
         let mut notes = files.take_notes();
         if GivenWeights::is_off(furthest) {
-            notes.push(format!(
-                "The weights of a row do not always sum to 1: they are off by up to {furthest:.3}. Dropout does that, and so does a \
-                 window that was cut out."
-            ));
+            let why = match furthest {
+                _ if weights.is_transposed() => "The columns sum to 1: rows and columns may be exchanged.",
+                furthest if furthest > MOST_OF_DROPOUT => {
+                    "These may be scores or percentages, and no weights."
+                }
+                _ => "Dropout does that, and so does a window that was cut out.",
+            };
+            notes.push(format!("Some rows do not sum to 1: they are off by up to {furthest:.3}. {why}"));
         }
-        let queries = queries.unwrap_or_else(|| numbered(shape.0));
-        Ok(Opened { weights, queries, keys: keys.unwrap_or_else(|| numbered(shape.1)), notes })
+        let is_self = shape.0 == shape.1 && (self.key_tokens.is_none() || queries == keys);
+        Ok(Opened { weights, keys: keys.unwrap_or_else(|| numbered(shape.1)), is_self, notes })
     }
 
     fn derived(&self, opened: &Opened, files: &mut Files<'_>) -> Result<Derived> {
@@ -144,7 +163,10 @@ impl WeightsArgs {
             let layers = layers.into_iter().map(|heads| heads.into_iter().map(label).collect()).collect();
             Ok::<_, Error>(GivenWeights { layers, origin: Origin::User(visible(file).into_owned()) })
         });
-        let queries = self.queries.as_deref().map(|text| places(text, &opened.queries)).transpose()?;
+        let queries = self.queries.as_deref().map(input::label_list).transpose()?;
+        if queries.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Error::new("--queries names no query").help("--queries the,cat or --queries 1,2"));
+        }
         let is_of_rollout = |name: &String| {
             ["R", "A_mean", "A_sum", "A_and_I", "A_half"]
                 .iter()
@@ -152,6 +174,10 @@ impl WeightsArgs {
         };
         let named = self.nodes.only.iter().chain(self.nodes.explain.addresses());
         let rollout = self.rollout || named.into_iter().any(is_of_rollout);
+        if rollout && !opened.is_self {
+            return Err(Error::new("there is no rollout over other tokens than the queries themselves")
+                .help("it goes from layer to layer over the tokens of one text"));
+        }
         Ok(Derived {
             rollout,
             mean: self.mean,
@@ -168,23 +194,30 @@ impl WeightsArgs {
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<()> {
-        let Opened { weights, queries, keys, notes } = opened;
+        let Opened { weights, keys, is_self, notes } = opened;
         let style = self.output.style(env, Convention::Rows);
         warnings(&Graph::new(), notes, &style, streams);
+        let mut parts = vec![self.beginning(opened, program)];
+        if !is_self {
+            parts.push((
+                "The heads".to_string(),
+                over_other_tokens(weights, keys, self.output.look.is_for_people()),
+            ));
+            return self.output.look.tables("weights", &parts, env, streams);
+        }
         let ids: Vec<usize> =
             keys.iter().map(|key| keys.iter().position(|other| other == key).unwrap_or(0)).collect();
         let measured = |a: &Matrix| HeadMeasures::of(&a.clone().into(), &ids);
         let measures: Vec<Vec<HeadMeasures>> =
             weights.layers.iter().map(|heads| heads.iter().map(measured).collect()).collect();
-        let mut parts = vec![self.beginning(weights)];
         if !self.output.look.is_for_people() {
             parts.push(("Heads".to_string(), survey_table(&[("file", &measures)])));
             return self.output.look.tables("weights", &parts, env, streams);
         }
         let count: usize = measures.iter().map(Vec::len).sum();
         parts.push((stand_out_title(""), heads_that_stand_out(&measures, NAMED)));
-        if count <= MOST_LISTED || self.output.is_page() {
-            parts.push(("The letter of each head".to_string(), head_grid(&measures)));
+        parts.push(("The letter of each head".to_string(), head_grid(&measures)));
+        if count <= MOST_LISTED || self.all || self.output.is_page() {
             let title = "All heads: mean weights in %, in brackets the share without key 1; entropy in bits";
             parts.push((title.to_string(), measures_table(&measures)));
         }
@@ -192,7 +225,7 @@ impl WeightsArgs {
             let text = MeasuredText { name: "here", tokens: keys.len(), head };
             parts.push(("Letters".to_string(), head_rules(&[text])));
         }
-        if !self.output.is_page() || queries.len() != keys.len() {
+        if !self.output.is_page() {
             return self.output.look.tables("weights", &parts, env, streams);
         }
         let (title, before) = (self.title(weights), parts.split_off(0));
@@ -215,15 +248,45 @@ impl WeightsArgs {
         model_page(&page, &mut layer, &style, streams.out)
     }
 
-    fn beginning(&self, weights: &GivenWeights) -> (String, Table) {
-        let file = quoted(&visible(&self.file)).into_owned();
-        let row = |what: &str, command: String| vec![what.to_string(), command];
-        let mut rows = vec![row("a head", format!("attn weights {file} --layer 1 --head 1"))];
-        if weights.shape().0 == weights.shape().1 {
-            rows.push(row("all layers together", format!("attn weights {file} --rollout")));
+    /// What the file is, and what to type next.
+    fn beginning(&self, opened: &Opened, program: &Program<'_>) -> (String, Table) {
+        let typed = typed_without(program.typed, &["--format", "--all"]);
+        let row = |what: &str, command: &str| vec![what.to_string(), format!("{typed} {command}")];
+        let mut rows = vec![row("a head", "--layer 1 --head 1")];
+        if opened.is_self {
+            rows.push(row("all layers together", "--rollout"));
         }
-        (self.title(weights), Table::new(&["to see", "type"], rows))
+        let count = opened.weights.layers.iter().map(Vec::len).sum::<usize>();
+        if opened.is_self && count > MOST_LISTED && !self.all {
+            rows.push(row("every measure", "--all"));
+        }
+        if self.tokens.is_none() && opened.weights.layers[0][0].row_labels().is_none() {
+            rows.push(row("equal tokens too", "--tokens \"the cat sat\""));
+        }
+        (self.title(&opened.weights), Table::new(&["to see", "type"], rows))
     }
+}
+
+/// Of each head the entropy of its rows, and the key that gets most: where keys are other tokens, a query has no place among them.
+fn over_other_tokens(weights: &GivenWeights, keys: &Labels, for_people: bool) -> Table {
+    let number = |x: f64| if for_people { format!("{x:.3}") } else { x.to_string() };
+    let heads = weights.layers.iter().enumerate();
+    let heads =
+        heads.flat_map(|(layer, heads)| heads.iter().enumerate().map(move |(head, a)| (layer, head, a)));
+    let row = |(layer, head, a): (usize, usize, &Matrix)| {
+        let mean = |j: usize| (0..a.rows()).map(|i| a[(i, j)]).sum::<f64>() / a.rows() as f64;
+        let best = (0..a.cols()).fold((0, 0.0), |best, j| if mean(j) > best.1 { (j, mean(j)) } else { best });
+        let entropy = mean_entropy(&a.clone().into());
+        vec![
+            (layer + 1).to_string(),
+            (head + 1).to_string(),
+            number(entropy),
+            keys[best.0].clone(),
+            number(best.1),
+        ]
+    };
+    let head = ["layer", "head", "entropy in bits", "attends most to", "mean weight"];
+    Table::new(&head, heads.map(row)).with_numbers(&["layer", "head", "entropy in bits", "mean weight"])
 }
 
 /// The names of rows and columns that the file has itself.
@@ -268,8 +331,8 @@ fn sides(dims: &[usize], layered: bool) -> Result<(usize, usize, usize, usize)> 
         {
             (*layers, *heads, *rows, *cols)
         }
-        [batch, ..] if dims.len() >= 4 => {
-            return Err(Error::new(format!("this is a batch of {batch}, shape {}", shape()))
+        [.., _, _, _] if dims.len() >= 4 => {
+            return Err(Error::new(format!("this is a batch of several texts, shape {}", shape()))
                 .help("save one text of the batch: [layers, heads, T, T]"));
         }
         _ => {
@@ -290,22 +353,4 @@ fn names(option: &str, text: &str, count: usize, what: &str) -> Result<Labels> {
         return Err(Error::new(format!("{option} has {given}, but there is one for each {what}: {count}")));
     }
     Ok(labels.into_iter().collect())
-}
-
-/// The places of tokens, by their names or their numbers from 1. A name stands for all tokens that have it.
-fn places(text: &str, tokens: &Labels) -> Result<Vec<usize>> {
-    let mut places = Vec::new();
-    for name in input::label_list(text)? {
-        let named: Vec<usize> = (0..tokens.len()).filter(|&at| tokens[at] == name).collect();
-        let numbered = name.parse::<usize>().ok().filter(|at| (1..=tokens.len()).contains(at));
-        match (named.is_empty(), numbered) {
-            (false, _) => places.extend(named),
-            (true, Some(at)) => places.push(at - 1),
-            (true, None) => {
-                let error = Error::new(format!("there is no query `{}`", visible(&name)));
-                return Err(error.help(format!("the queries are {}", visible(&tokens.join(" ")))));
-            }
-        }
-    }
-    Ok(places)
 }

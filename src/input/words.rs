@@ -511,6 +511,11 @@ pub fn sentence(text: &str) -> Result<Vec<String>> {
 /// # Errors
 /// If a label is not UTF-8 text.
 pub fn label_list(text: &str) -> Result<Vec<String>> {
+    if text.trim_start().starts_with('[')
+        && let Ok(labels) = serde_json::from_str(text)
+    {
+        return all_text(labels);
+    }
     let labels = entries(text).into_iter().filter(|label| !label.is_empty());
     all_text(labels.map(str::to_string).collect())
 }

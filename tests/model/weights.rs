@@ -129,12 +129,53 @@ fn weights_that_are_none_are_refused_and_those_of_dropout_are_told() {
     let told = weights(&dropped, "").ok().err;
     assert!(told.contains("off by up to 0.200") && told.contains("Dropout"), "{told}");
     let wide = numbers("wide.json", "[[0.5, 0.25, 0.25]]");
-    weights(&wide, "--rollout").refused(&["no rollout of 1 query over 3 keys"]);
+    weights(&wide, "--rollout").refused(&["no rollout over other tokens"]);
     weights(&wide, "--layer 2").refused(&["there is no layer 2", "1 layer"]);
     weights(&wide, "--layer 1 --key-tokens a,b").refused(&["--key-tokens has 2 names", "each key: 3"]);
-    weights(&wide, "--queries x").refused(&["there is no query `x`"]);
+    weights(&wide, "--queries ,").refused(&["names no query"]);
+    weights(&wide, "--queries x").refused(&["have no names", "numbered 1 to 1"]);
+    let infinite = numbers("infinite.csv", "inf 0\n0 1\n");
+    weights(&infinite, "").refused(&["row 1, column 1: inf is no weight"]);
+    let percent = numbers("percent.json", "[[100, 0], [50, 50]]");
+    let told = weights(&percent, "").ok().err;
+    assert!(told.contains("scores or percentages"), "{told}");
+    let turned = numbers("turned.json", "[[1, 0.25], [0, 0.75]]");
+    let told = weights(&turned, "").ok().err;
+    assert!(told.contains("rows and columns may be exchanged"), "{told}");
     let batch = file(folder.path(), "A", &[1, 3, 2, 2, 4, 2]);
     weights(&batch, "").refused(&["batch", "save one text"]);
+}
+
+#[test]
+fn what_is_chosen_is_what_every_format_has_and_what_is_explained() {
+    let folder = place();
+    let file = file(folder.path(), "A", &[3, 2, 4, 4]);
+    assert_eq!(weights(&file, "--layer 2 --head 1").nodes().names(), ["L2.A_1"]);
+    assert_eq!(weights(&file, "--layer 3 --mean").nodes().names(), ["L3.A_mean"]);
+    let told = weights(&file, "--layer 2 --head 1 --explain 'A[3,1]'").ok().out;
+    assert!(told.starts_with("L2.A_1[3,1]") && !told.contains("A_2"), "{told}");
+    let names = r#"["Hello", ",", " I", "am"]"#;
+    let told = weights(&file, &format!("--layer 1 --head 1 --tokens '{names}' --queries 2"));
+    let told = told.ok().out;
+    assert!(told.contains("Hello") && told.contains("L1.A_summed_1"), "{told}");
+}
+
+#[test]
+fn over_other_tokens_a_query_has_no_place_among_the_keys() {
+    let folder = place();
+    let tall = folder.path().join("tall.json");
+    fs::write(&tall, "[[[0.25, 0.75], [0.5, 0.5], [1, 0]]]").unwrap();
+    let tall = tall.display().to_string();
+    let told = weights(&tall, "--key-tokens the,cat").ok().out;
+    assert!(told.contains("attends most to") && !told.contains("itself"), "{told}");
+    // (0.25 + 0.5 + 1) / 3 and (0.75 + 0.5 + 0) / 3; -Σ a log₂ a over three rows, by hand.
+    let table = weights(&tall, "--key-tokens the,cat --format csv").ok().out;
+    let line = table.lines().last().unwrap_or_default();
+    assert!(line.starts_with("1,1,0.603759374819711") && line.contains(",the,0.583333333333333"), "{table}");
+    let square = file(folder.path(), "A", &[3, 2, 4, 4]);
+    let other = "--tokens a,b,c,d --key-tokens e,f,g,h";
+    weights(&square, &format!("{other} --rollout")).refused(&["no rollout over other tokens"]);
+    assert!(!weights(&square, other).ok().out.contains("rollout"));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn layer_in_file(name: &str) -> Option<usize> {
 
 /// The layer and the head that names without them belong to: those of `--layer` and `--head`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Within {
+pub(in crate::cli) struct Within {
     /// The layer, from 1.
     pub layer: Option<usize>,
     /// The head, from 1.

@@ -277,7 +277,7 @@ impl ModelArgs {
 }
 
 /// The nodes and cells by their names in the graph, where they were typed by their names in the file.
-fn nodes_in(graph: &Graph, nodes: &NodeArgs, within: Within) -> Result<NodeArgs> {
+pub(in crate::cli) fn nodes_in(graph: &Graph, nodes: &NodeArgs, within: Within) -> Result<NodeArgs> {
     let only = nodes.only.iter().map(|name| graph.all_named(&name_in(graph, name, within)));
     let only = only.collect::<Result<Vec<_>>>()?.concat();
     let explain = nodes.explain.renamed(|name| Ok(name_in(graph, name, within)))?;

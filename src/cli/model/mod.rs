@@ -34,8 +34,10 @@ use graph::LayersArgs;
 
 use folder::{ChosenNumbers, NextArgs, NumbersArgs, ReadText, View};
 
+pub(super) use address::Within;
 pub(super) use folder::OpenedModel;
 pub(super) use graph::{WindowArgs, range};
+pub(super) use layer::nodes_in;
 
 /// The options of `attn model`.
 #[derive(Deserialize, Debug)]

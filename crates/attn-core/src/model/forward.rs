@@ -276,16 +276,24 @@ struct Sums {
     others: f64,
 }
 
+/// The mean entropy of the rows of a pattern, in bits.
+pub fn mean_entropy(pattern: &Tensor) -> f64 {
+    let shape = pattern.shape();
+    let of_row = |i: usize| {
+        let row = (0..shape.cols).map(|j| pattern.at(i, j)).filter(|x| *x > 0.0);
+        row.fold(0.0, |sum, x| sum - x * ln(x)) / ln(2.0)
+    };
+    (0..shape.rows).fold(0.0, |sum, i| sum + of_row(i)) / (shape.rows.max(1) as f64)
+}
+
 impl HeadMeasures {
     /// The measures of a pattern over a text: rows are queries, the last ones of the text, columns are keys.
     pub fn of(pattern: &Tensor, ids: &[usize]) -> HeadMeasures {
         let shape = pattern.shape();
         let past = shape.cols.saturating_sub(shape.rows);
         let mut sums = [Sums::default(); 5];
-        let mut entropy = 0.0;
         for i in 0..shape.rows {
             let row: Vec<f64> = (0..shape.cols).map(|j| pattern.at(i, j)).collect();
-            entropy += row.iter().filter(|&&x| x > 0.0).fold(0.0, |sum, x| sum - x * ln(*x)) / ln(2.0);
             for (look, sums) in Look::ALL.into_iter().zip(&mut sums) {
                 sums.add(look, ids, past + i, &row);
             }
@@ -297,7 +305,7 @@ impl HeadMeasures {
             means: sums.map(|sums| (sums.queries > 0).then(|| sums.there[0] / sums.queries as f64)),
             shares: sums.map(|sums| (sums.others > 0.0).then(|| sums.there[1] / sums.others)),
             queries: sums.map(|sums| sums.queries),
-            entropy: entropy / (shape.rows.max(1) as f64),
+            entropy: mean_entropy(pattern),
             last,
         }
     }

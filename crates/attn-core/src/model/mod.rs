@@ -33,6 +33,8 @@ pub use crate::params::{Gain, Projections};
 pub use architecture::{
     Activation, AfterNorm, Architecture, Block, Conv1dReading, GateUse, Norm, Slips, Sublayers,
 };
-pub use forward::{Forward, HeadMeasures, Look, NAMED_BY, NAMED_FROM, PassOptions, Share, name_vocabulary};
+pub use forward::{
+    Forward, HeadMeasures, Look, NAMED_BY, NAMED_FROM, PassOptions, Share, mean_entropy, name_vocabulary,
+};
 pub use run::{Edits, LayerEdit, ModelRun, Removal, Text};
 pub use tensors::{Checkpoint, Entry, NamedWeight, Slot, Tensors, WeightReading};

@@ -81,7 +81,7 @@ fn told(node: &Node) -> &'static str {
         "A_sum" | "A_mean" => "The mean over the heads of a layer.",
         "A_and_I" | "A_half" => "Half goes through attention, and half past it along the residual stream.",
         "R" => "Up one layer: what reaches a token here came through the tokens below.",
-        name if name.starts_with("A_chosen") => "The rows of the chosen queries.",
+        "chosen" => "The queries that are added have a 1.",
         name if name.starts_with("A_summed") => "Added: what these queries attend to together.",
         name if name.starts_with("A_by_length") => {
             "Each weight times the length of its value, which stands on the diagonal: a key with a short value gives little, whatever its weight."

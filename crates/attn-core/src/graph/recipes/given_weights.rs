@@ -3,7 +3,7 @@
 
 use crate::attention::Axis;
 use crate::error::{Error, Result};
-use crate::graph::{Factor, Graph, NodeId, Op, Origin, Role, Stage};
+use crate::graph::{Cells, Factor, Graph, NodeId, Op, Origin, Role, Stage, resolve};
 use crate::matrix::Matrix;
 use crate::text::counted;
 
@@ -26,8 +26,8 @@ pub struct Derived {
     pub mean: bool,
     /// The rollout over all layers.
     pub rollout: bool,
-    /// The queries whose weights are added, from 0; none are.
-    pub queries: Vec<usize>,
+    /// The queries whose weights are added, by their names or their numbers from 1.
+    pub queries: Vec<String>,
     /// The values of the heads, V, as many as there are weights, and where they come from.
     pub values: Option<GivenWeights>,
 }
@@ -55,7 +55,7 @@ impl GivenWeights {
                 }
                 for i in 0..a.rows() {
                     let row = (0..a.cols()).map(|j| a[(i, j)]);
-                    if let Some((j, x)) = row.clone().enumerate().find(|(_, x)| x.is_nan() || *x < 0.0) {
+                    if let Some((j, x)) = row.clone().enumerate().find(|(_, x)| !x.is_finite() || *x < 0.0) {
                         let place = format!("row {}, column {}", i + 1, j + 1);
                         return Err(Error::new(format!("{}, {place}: {x} is no weight", named(layer, head)))
                             .help("weights are what a softmax gives: from 0 to 1; scores go through attn softmax first"));
@@ -65,6 +65,15 @@ impl GivenWeights {
             }
         }
         Ok(furthest)
+    }
+
+    /// Whether the columns of all heads sum to 1, as the rows should.
+    pub fn is_transposed(&self) -> bool {
+        let sum = |a: &Matrix, j: usize| (0..a.rows()).map(|i| a[(i, j)]).sum::<f64>();
+        self.layers
+            .iter()
+            .flatten()
+            .all(|a| (0..a.cols()).all(|j| !GivenWeights::is_off((sum(a, j) - 1.0).abs())))
     }
 
     /// Whether the distance of a sum from 1 is more than rounding.
@@ -101,10 +110,27 @@ impl GivenWeights {
         for (at, heads) in self.layers.iter().enumerate() {
             let outside = graph.enter_layer(Some(at + 1));
             let weights = weights_of(&mut graph, heads, &self.origin)?;
-            sums(&mut graph, &weights, &derived.queries)?;
+            if !derived.queries.is_empty() {
+                sums(&mut graph, &weights, &derived.queries)?;
+            }
             if let Some(values) = &derived.values {
                 let own = values.layers.get(at).filter(|own| own.len() == weights.len());
-                let own = own.ok_or_else(|| Error::new("there is not one matrix of values for each head"))?;
+                let there = values.layers.get(at).map_or(0, Vec::len);
+                let own = own.ok_or_else(|| {
+                    Error::new(format!(
+                        "layer {} has {there} matrices of values for {} heads",
+                        at + 1,
+                        weights.len()
+                    ))
+                    .help("give an array [layers, heads, T, d]; values that heads share are repeated")
+                })?;
+                if let Some(v) = own.iter().find(|v| v.rows() != keys) {
+                    let rows = counted(v.rows(), "row");
+                    return Err(Error::new(format!(
+                        "the values have {rows}, but the weights have {}",
+                        counted(keys, "key")
+                    )));
+                }
                 by_length(&mut graph, &weights, own, &values.origin)?;
             }
             let mean = (derived.mean || derived.rollout).then(|| mean(&mut graph, &weights)).transpose()?;
@@ -125,7 +151,7 @@ fn of_head(name: &str, head: usize, heads: usize) -> String {
 fn weights_of(graph: &mut Graph, heads: &[Matrix], origin: &Origin) -> Result<Vec<NodeId>> {
     let mut weights = Vec::new();
     for (head, a) in heads.iter().enumerate() {
-        let id = graph.given(&of_head("A", head, heads.len()), a.clone(), origin.clone())?;
+        let id = graph.weights(&of_head("A", head, heads.len()), a.clone().into(), origin.clone())?;
         graph.mark(id, Stage::Weights.of_head((heads.len() > 1).then_some(head + 1)));
         weights.push(id);
     }
@@ -133,11 +159,20 @@ fn weights_of(graph: &mut Graph, heads: &[Matrix], origin: &Origin) -> Result<Ve
 }
 
 /// The weights of some queries of each head, added.
-fn sums(graph: &mut Graph, weights: &[NodeId], queries: &[usize]) -> Result<()> {
-    for (head, &a) in weights.iter().enumerate().filter(|_| !queries.is_empty()) {
-        let name = |name: &str| of_head(name, head, weights.len());
-        let chosen = graph.add(&name("A_chosen"), Op::TokenRows(queries.to_vec()), &[a])?;
-        graph.add(&name("A_summed"), Op::Sums(Axis::Columns), &[chosen])?;
+fn sums(graph: &mut Graph, weights: &[NodeId], queries: &[String]) -> Result<()> {
+    let first = &graph[weights[0]];
+    let (name, shape, rows) = (first.name.clone(), first.shape(), first.labels().0.cloned());
+    let mut places = Vec::new();
+    for query in queries {
+        if let Cells::Row(_, row) = resolve(graph, &format!("{name}[{query}]"))? {
+            places.push(row);
+        }
+    }
+    let chosen = Matrix::from_fn(1, shape.rows, |_, j| f64::from(u8::from(places.contains(&j))));
+    let chosen = chosen.labelled_by(Some(&[String::from("all")].into_iter().collect()), rows.as_ref());
+    let chosen = graph.given("chosen", chosen, Origin::Stated)?;
+    for (head, &a) in weights.iter().enumerate() {
+        graph.add(&of_head("A_summed", head, weights.len()), Op::Product, &[chosen, a])?;
     }
     Ok(())
 }
