@@ -17,6 +17,9 @@ pub struct Array<T = f64> {
     pub facts: ArrayFacts,
 }
 
+/// An array, with its name where the source gives one.
+pub type NamedArray = (Option<String>, Array);
+
 /// What a source says of its numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrayFacts {
@@ -41,6 +44,8 @@ pub struct ArrayFacts {
     pub inexact: bool,
     /// Its header has one name fewer than there are columns, so that the first column has the names of rows.
     pub short_header: bool,
+    /// What a text was taken for where that had to be guessed, each a few words: `numbers with decimal commas`.
+    pub told: Vec<String>,
 }
 
 impl<T: Element> Array<T> {

@@ -8,7 +8,7 @@ use crate::memory;
 use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array};
-use super::number::{Cells, LINE_ENDS, is_meant_as_number, line_and_column, skip_comments};
+use super::number::{Cells, LINE_ENDS, is_cell, is_meant_as_number, line_and_column, skip_comments};
 
 /// The most rows or columns with names: a name takes more memory than a number.
 const MOST_NAMES: usize = 1 << 20;
@@ -66,6 +66,8 @@ struct Table {
     /// Numbers a row, and the line that decided so.
     width: Option<(usize, usize)>,
     row_labels: Vec<String>,
+    /// The number of names that are numbers, where words in the first row are taken for names.
+    numbers_as_names: usize,
     /// The byte at which the header starts.
     header: usize,
     col_labels: Option<Vec<String>>,
@@ -92,6 +94,18 @@ impl Table {
         if self.layout.first_column
             && let Some(field) = records.field()?
         {
+            if self.layout.counted.is_some_and(|first| field.text.trim() != (first + row - 1).to_string()) {
+                // The first column does not count the rows after all.
+                self.layout.first_column = false;
+                let names = self.col_labels.as_ref().map_or(0, Vec::len);
+                let has = format!("this line has {}", counted(names + 1, "number"));
+                let error = self.no_header(&has, names + 1, records.line_at(self.header));
+                return Err(error.at(records.place(start)));
+            }
+            // A line of words above the numbers may look like the first of rows with names.
+            if !field.quoted && self.layout.by_words && is_meant_as_number(field.text) {
+                self.numbers_as_names += 1;
+            }
             push_name(&mut self.row_labels, label(field.text, field.quoted))?;
         }
         let most = self.width.map_or(usize::MAX, |(width, _)| width);
@@ -142,7 +156,15 @@ impl Table {
 
     fn into_array(self) -> Result<Array> {
         let width = self.width.map_or(0, |(width, _)| width);
+        if 2 * self.numbers_as_names > self.rows {
+            return Err(Error::new("the first column has a word in its first row, and numbers below")
+                .help("begin a title with #, or give each row a name; names that are numbers stand in quotation marks"));
+        }
         let mut array = self.cells.into_array(vec![self.rows, width])?;
+        if self.numbers_as_names > 0 {
+            let names = counted(self.numbers_as_names, "number");
+            array.facts.told.push(format!("rows with names in the first column, {names} among them"));
+        }
         array.facts.short_header = self.layout.short_header;
         let rows: Option<Labels> = self.layout.first_column.then(|| self.row_labels.into());
         Ok(array.labelled(rows, self.col_labels.map(Labels::from)))
@@ -186,6 +208,10 @@ pub(super) struct Row {
     words: bool,
     /// True if every field is a word or in quotation marks.
     texts: bool,
+    /// The number from which its fields count, 0 or 1.
+    counts: Option<usize>,
+    /// The first field, if it is the number 0 or 1.
+    begins: Option<usize>,
 }
 
 /// The properties of a field that decide on the labels.
@@ -214,9 +240,13 @@ impl Row {
         let mut row = Row { words: true, texts: true, ..Row::default() };
         while let Some(field) = records.field()? {
             row.last = Kind::of(field);
+            let digit =
+                [0, 1].into_iter().find(|digit| field.text.trim() == ["0", "1"][*digit] && !field.quoted);
             if row.fields == 0 {
                 row.first = row.last;
+                (row.counts, row.begins) = (digit, digit);
             }
+            row.counts = row.counts.filter(|first| field.text.trim() == (first + row.fields).to_string());
             row.fields += 1;
             row.words &= row.last.word;
             row.texts &= row.last.word || row.last.quoted;
@@ -237,6 +267,10 @@ pub(super) struct Layout {
     pub(super) first_column: bool,
     /// True if the header has no name for the column of labels.
     pub(super) short_header: bool,
+    /// The number from which the first column counts the rows, where it does and only the header says that these are names.
+    pub(super) counted: Option<usize>,
+    /// True if only a word in the first row says that there is a column of labels.
+    by_words: bool,
 }
 
 impl Layout {
@@ -244,7 +278,16 @@ impl Layout {
         // The last field of the second record is a number in every table that can be read.
         let quotes_tell = !second.unwrap_or(first).last.quoted;
         if first.first.blank && first.fields > 1 {
-            return Layout { header: true, first_column: true, short_header: false };
+            return Layout { header: true, first_column: true, ..Layout::default() };
+        }
+        // pandas and R number the rows: one field more than the header has, and it counts.
+        if let Some(second) = second
+            && let Some(begins) = second.begins
+            && first.fields + 1 == second.fields
+            && (first.words || first.counts.is_some_and(|_| first.fields > 1))
+        {
+            let layout = Layout { header: true, first_column: true, short_header: true, ..Layout::default() };
+            return Layout { counted: Some(begins), ..layout };
         }
         let header = if quotes_tell { first.texts } else { first.words };
         let data = if header { second } else { Some(first) };
@@ -252,7 +295,13 @@ impl Layout {
         let first_column =
             data.is_some_and(|row| row.fields > 1 && (row.first.word || quotes_tell && row.first.quoted));
         let is_shorter = data.is_some_and(|row| first.fields + 1 == row.fields);
-        Layout { header, first_column, short_header: header && first_column && is_shorter }
+        Layout {
+            header,
+            first_column,
+            short_header: header && first_column && is_shorter,
+            counted: None,
+            by_words: first_column && !header,
+        }
     }
 }
 
@@ -289,6 +338,12 @@ impl DelimiterChoice {
     }
 }
 
+/// Whether the first line has numbers with bars between them.
+fn is_row_of_bars(text: &str) -> bool {
+    let line = text.split(LINE_ENDS).next().unwrap_or_default();
+    line.split('|').all(is_cell)
+}
+
 impl Delimiter {
     /// The delimiter that the first line with something in it uses; of comma and tab the first of `order` wins. A semicolon
     /// wins over both, since it is chosen where the comma is taken; what is quoted does not count. Quotation marks belong to
@@ -299,7 +354,7 @@ impl Delimiter {
         if text.trim_start().starts_with("[,1]") {
             return Delimiter::Blanks;
         }
-        let mut found = [false; 2];
+        let (mut found, mut bars, mut blanks) = ([false; 2], false, false);
         let mut quoted = false;
         let mut marks = false;
         for byte in text.bytes() {
@@ -310,6 +365,8 @@ impl Delimiter {
                 b';' => return Delimiter::Character(b';'),
                 byte if byte == order[0] => found[0] = true,
                 byte if byte == order[1] => found[1] = true,
+                b'|' => bars = true,
+                b' ' => blanks = true,
                 _ => {}
             }
         }
@@ -317,6 +374,8 @@ impl Delimiter {
             [true, _] => Delimiter::Character(order[0]),
             [false, true] => Delimiter::Character(order[1]),
             [false, false] if marks => Delimiter::Character(b','),
+            // A bar may also be a name: only numbers tell.
+            [false, false] if bars && !blanks && is_row_of_bars(text) => Delimiter::Character(b'|'),
             [false, false] => Delimiter::Blanks,
         }
     }

@@ -1,10 +1,14 @@
 //! A matrix typed where a file name could stand: `"1 2; 3 4"`, over several lines, or pasted as Python prints it.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array};
-use super::number::{Cells, LINE_ENDS, check_commas, is_cell, is_comment};
+use super::lines::is_slice;
+use super::number::{Cells, ELISIONS, LINE_ENDS, check_commas, is_cell, is_comment};
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
 /// at the very end is no empty row, nor is an empty line. A single row is a 1×d matrix. In brackets, as Python prints
@@ -59,7 +63,8 @@ fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: Allowe
         let mut count = 0;
         for cell in split_cells(row) {
             count += 1;
-            cells.push(cell).map_err(|error| error.at(Place::Cell(name.to_string(), rows, count)))?;
+            let read = cells.push(&literal(cell));
+            read.map_err(|error| error.at(Place::Cell(name.to_string(), rows, count)))?;
         }
         if rows == 1 {
             cols = count;
@@ -100,110 +105,338 @@ fn split_cells(row: &str) -> impl Iterator<Item = &str> {
 
 /// True if somebody who typed this meant a matrix rather than a file: it has rows, or its first cell is a number.
 pub fn looks_inline(text: &str) -> bool {
-    text.contains(';') || looks_printed(text) || split_cells(text).next().is_some_and(is_cell)
+    text.contains(';')
+        || looks_printed(text)
+        || split_cells(text).next().is_some_and(is_cell)
+        || text.trim().contains('\n') && text.lines().any(is_row)
 }
 
-// Arrays as Python prints them: `[[1. 2.]` and so on by NumPy, `tensor([[1., 2.]])` by PyTorch, `[[1, 2]]` by itself.
+// Arrays in brackets of any kind, as programs print and write them: `[[1. 2.]` by NumPy, `tensor([[1., 2.]])` by PyTorch,
+// `{{1, 2}}` by Mathematica and C, `[1 2; 3 4]` by MATLAB and Julia. What stands before the numbers says what they are.
 
-/// The text before the brackets in the output of `repr`.
-const PREFIXES: [&str; 3] = ["tensor(", "array(", "np.array("];
 /// An array has no more dimensions than these.
 const MOST_DIMENSIONS: usize = 4;
-/// Marks of numbers that were left out.
-const ELISIONS: [&str; 2] = ["...", "…"];
+/// The most lines and bytes before an array in brackets, and the most that are looked at behind a bracket to know what it is.
+const MOST_LINES_BEFORE: usize = 64;
+const MOST_BEFORE: usize = 1 << 16;
+const LOOK_AHEAD: usize = 1 << 12;
+/// A line of an array without inner brackets that is longer was broken by NumPy and PyTorch.
+const LONGEST_LINE: usize = 60;
 
-/// True if a text begins as a printed array does: brackets, and a number or an elision behind them. `[CLS],1,2` is a table
-/// with labels.
+const OPENING: [char; 3] = ['[', '{', '('];
+const CLOSING: [char; 3] = [']', '}', ')'];
+
+/// True if an array in brackets begins in this text, and no row of numbers stands before it.
 pub(super) fn looks_printed(text: &str) -> bool {
-    let (_, body) = split_prefix(after_prompts(text));
-    let numbers = body.trim_start_matches(|c: char| c == '[' || c.is_whitespace());
-    let first = numbers.split(ends_word).next().unwrap_or_default();
-    body.starts_with('[') && (is_cell(first) || ELISIONS.contains(&first))
+    array_start(text).is_some()
 }
 
 /// True if a text begins as a list in JSON does. `[CLS],1,2` is a table with labels.
 pub(super) fn begins_list(text: &str) -> bool {
     let inside = text.trim_start_matches(|c: char| c == '[' || c.is_whitespace());
-    let first = inside.split(ends_word).next().unwrap_or_default();
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']');
+    let first = inside.split(ends).next().unwrap_or_default();
     let is_value = first.starts_with(['"', '{']) || first == "null" || is_cell(first);
     text.starts_with('[') && (is_value || inside.starts_with(']'))
 }
 
-/// Reads an array whose brackets decide the rows. Numbers stand apart by blanks or commas; line breaks mean nothing.
+/// The byte of the bracket with which an array begins.
+pub(super) fn array_start(text: &str) -> Option<usize> {
+    let mut start = 0;
+    let mut left = MOST_LINES_BEFORE;
+    for line in text.split_inclusive(LINE_ENDS) {
+        let (begin, end) = (start, start + line.len());
+        start = end;
+        if line.trim().is_empty() || is_comment(line) || is_slice(line) {
+            continue;
+        }
+        let mut from = begin;
+        while let Some(found) = text.get(from..end).and_then(|rest| rest.find(['[', '{', '(', '"'])) {
+            let at = from + found;
+            if at > MOST_BEFORE {
+                return None;
+            }
+            from = match opening(text, at) {
+                Bracket::Array => return Some(at),
+                Bracket::Row => return None,
+                Bracket::Passed(length) => at + length,
+            };
+        }
+        left -= 1;
+        if left == 0 || end > MOST_BEFORE || is_row(line) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether two numbers end a line: it is a row of a table.
+fn is_row(line: &str) -> bool {
+    let mut cells =
+        line.rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|cell| !cell.is_empty());
+    cells.next().is_some_and(is_cell) && cells.next().is_none_or(is_cell)
+}
+
+/// The meaning of a bracket, or of a quotation mark.
+enum Bracket {
+    /// The numbers of an array follow.
+    Array,
+    /// R has put the number of a row in it: `[1,] 0.5 0.25`.
+    Row,
+    /// Something else, of so many bytes.
+    Passed(usize),
+}
+
+fn opening(text: &str, at: usize) -> Bracket {
+    let rest = &text[at..text.floor_char_boundary(at + LOOK_AHEAD)];
+    if let Some(quoted) = rest.strip_prefix('"') {
+        return Bracket::Passed(quoted.find('"').map_or(rest.len(), |end| end + 2));
+    }
+    let first = first_inside(rest);
+    if !is_literal(first) && !ELISIONS.contains(&first) {
+        // All brackets up to this word have it as their first one.
+        return Bracket::Passed(1.max(first.as_ptr() as usize - rest.as_ptr() as usize));
+    }
+    let closing = rest[1..].find(CLOSING);
+    let (before, flat) = (&text[..at], closing.unwrap_or(rest.len() - 1));
+    let inside = &rest[1..1 + flat];
+    // A name such as `(1` or `(1.5)` is no array.
+    if rest.starts_with('(') && (closing.is_none() || !inside.contains([',', ' ', ';', '\n'])) {
+        return Bracket::Passed(1);
+    }
+    let is_attached = before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    if !inside.is_empty() && inside.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b' ')) {
+        let behind = rest.get(flat + 2..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        if rest.starts_with('[') && is_cell(behind.split(ends_word).next().unwrap_or_default()) {
+            return Bracket::Row;
+        }
+        let is_index =
+            rest.starts_with('[') && (is_attached || before.ends_with(']')) && !inside.contains(' ')
+                || is_shape(before);
+        if is_index || rest.starts_with('(') && !inside.contains(',') {
+            return Bracket::Passed(flat + 2);
+        }
+    }
+    // `tensor([[` is a call, and the array is within; `c(1, 2)` is one too.
+    let is_call = rest.starts_with('(') && is_attached && !before.ends_with(|c: char| c.is_ascii_digit());
+    if is_call && !(before.ends_with('c') && inside.contains(',')) {
+        Bracket::Passed(1)
+    } else {
+        Bracket::Array
+    }
+}
+
+/// Whether a text ends as the one before a shape does, or before the number of a cell in a notebook.
+fn is_shape(before: &str) -> bool {
+    const WORDS: [&str; 6] = ["shape", "size", "dims", "dim", "In", "Out"];
+    let before = before.trim_end_matches([' ', '\n', '=', ':', '(', '[']);
+    WORDS.iter().any(|word| {
+        before.len() >= word.len() && {
+            let end = before.as_bytes()[before.len() - word.len()..].to_ascii_lowercase();
+            end == word.to_ascii_lowercase().as_bytes()
+        }
+    })
+}
+
+/// The first word within brackets, behind the names of calls and macros: of `[vec![1.5, 2.5]]` it is `1.5`.
+fn first_inside(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|c: char| OPENING.contains(&c) || c.is_whitespace() || c == '&');
+        match name_before_bracket(rest) {
+            Some(length) => rest = &rest[length..],
+            None => return rest.split(ends_word).next().unwrap_or_default(),
+        }
+    }
+}
+
+/// The length of a name that stands before a bracket, such as `vec!` or `List`.
+fn name_before_bracket(text: &str) -> Option<usize> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '!' | ':' | '&');
+    let length = text.find(|c: char| !is_name(c))?;
+    (length > 0 && !text.starts_with(|c: char| c.is_ascii_digit()) && text[length..].starts_with(OPENING))
+        .then_some(length)
+}
+
+/// A number as a program's text writes it: `0.5f`, `0.5_f32`, `1.0f-6` of Julia, `1.5*^-6` and `0.25`15.9` of Mathematica.
+fn literal(word: &str) -> Cow<'_, str> {
+    if !word.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '`') || is_cell(word) {
+        return Cow::Borrowed(word);
+    }
+    const TYPES: [&str; 8] = ["_f32", "_f64", "f32", "f64", "f", "F", "L", "`"];
+    let bare = TYPES.iter().find_map(|suffix| word.strip_suffix(suffix)).filter(|bare| is_cell(bare));
+    if let Some(bare) = bare {
+        return Cow::Borrowed(bare);
+    }
+    let (digits, exponent) = match word.split_once("*^") {
+        Some(parts) => parts,
+        None => word.split_once(['f', 'd', 'D']).unwrap_or((word, "")),
+    };
+    let digits = digits.split('`').next().unwrap_or(digits);
+    let plain = if exponent.is_empty() { digits.to_string() } else { format!("{digits}e{exponent}") };
+    if is_cell(&plain) { Cow::Owned(plain) } else { Cow::Borrowed(word) }
+}
+
+fn is_literal(word: &str) -> bool {
+    is_cell(&literal(word))
+}
+
+/// Reads an array whose brackets decide the rows. Numbers stand apart by blanks or commas; line breaks mean nothing, save in an
+/// array without inner brackets as MATLAB and Julia write it, where `;` and line breaks end rows.
 ///
 /// # Errors
 /// At the row and column of what is no number; where rows differ in length, brackets do not close, or numbers were left
 /// out in printing.
 pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<Array> {
-    let (prefix, body) = split_prefix(after_prompts(text.trim()));
-    let wrong = |what: String| {
-        Error::new(what)
-            .help("give one array with all its brackets: [[1, 2], [3, 4]]")
-            .and_help("or put a label that begins with a bracket in quotation marks: \"[1\",2,3")
-    };
-    for row in body.split(['[', ']']) {
-        check_commas(row)?;
+    let (array, Range { end: behind, .. }) = one_printed(name, text, allow)?;
+    match text[behind..].trim() {
+        "" | ">>>" => Ok(array),
+        comment if comment.starts_with(['#', '%']) && !comment.contains(LINE_ENDS) => Ok(array),
+        behind => Err(wrong_brackets(format!("`{}` stands after the last bracket", clip(behind)))),
     }
-    let mut brackets = Brackets { name, cells: Cells::new(allow), expects: true, ..Brackets::default() };
-    let mut rest = body;
-    while let Some(character) = rest.chars().next() {
-        let length = match character {
-            '[' => brackets.open().map(|()| 1),
-            ']' => brackets.close().map(|()| 1),
-            ',' => brackets.comma().map(|()| 1),
-            blank if blank.is_whitespace() => Ok(blank.len_utf8()),
-            _ => {
-                let word = rest.split(ends_word).next().unwrap_or(rest);
-                brackets.number(word).map(|()| word.len())
-            }
-        };
-        rest = &rest[length?..];
-        if brackets.open.is_empty() {
-            break;
+}
+
+fn wrong_brackets(what: String) -> Error {
+    Error::new(what)
+        .help("give one array with all its brackets: [[1, 2], [3, 4]]")
+        .and_help("or put a label that begins with a bracket in quotation marks: \"[1\",2,3")
+}
+
+/// The first array of a text in brackets, and the bytes from its first bracket to the end of all that belongs to it.
+///
+/// # Errors
+/// As [`printed`].
+pub(super) fn one_printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<(Array, Range<usize>)> {
+    let Some(start) = array_start(text) else {
+        return Err(wrong_brackets("there is no array in brackets".into()));
+    };
+    let open = open_before(&text[..start])?;
+    let body = &text[start..];
+    let length = length_of_group(body).ok_or_else(|| wrong_brackets("a bracket is not closed".into()))?;
+    let inside = &body[1..length - 1];
+    let is_list = next_row(body).is_some();
+    let (mut array, mut end) = if let Some(lines) = lines_of_rows(inside).filter(|_| !is_list) {
+        // A row goes on behind the dots of MATLAB.
+        (read_rows(name, lines.split(LINE_ENDS), allow)?, length)
+    } else {
+        Brackets::read(name, body, allow)?
+    };
+    if !is_list && !inside.contains(';') && lines_of_rows(inside).is_some() {
+        array.facts.told.push("rows on lines of their own".into());
+    }
+    end += close(&body[end..], open)?;
+    Ok((array, start..start + end))
+}
+
+/// The number of brackets and tags that are open before an array.
+///
+/// # Errors
+/// If the text before it computes with the array, or lays it out in another way.
+fn open_before(before: &str) -> Result<usize> {
+    let trimmed = before.trim_end();
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '!' | '&');
+    // What an array is given to, down to the text before it: `2 * np.array(` computes.
+    let (mut rest, mut computes) = (trimmed, false);
+    while let Some(call) = rest.strip_suffix(OPENING) {
+        let outer = call.trim_end_matches(is_name);
+        let name = call[outer.len()..].to_lowercase();
+        computes |= !name.is_empty() && !holds(&name);
+        rest = outer.trim_end();
+    }
+    let is_bullet = rest.lines().last().is_some_and(|line| line.trim() == "-") || rest.ends_with("<-");
+    computes |= rest.ends_with(['*', '/', '+', '-', '@', '%', '^', '\'']) && !is_bullet;
+    if computes {
+        let what = clip(trimmed.lines().last().unwrap_or_default().trim());
+        return Err(Error::new(format!("`{what}` stands before the numbers, and nothing is computed here"))
+            .help("print the result, and give its numbers row by row: [[1, 2], [3, 4]]"));
+    }
+    let mut open = 0usize;
+    for (at, c) in before.char_indices() {
+        let begins_tag = c == '<' && before[at + 1..].starts_with(|c: char| c.is_alphabetic());
+        if OPENING.contains(&c) || begins_tag {
+            open += 1;
+        } else if CLOSING.contains(&c) || c == '>' {
+            open = open.saturating_sub(1);
         }
     }
-    let rest = rest.trim();
-    if !brackets.open.is_empty() {
-        return Err(wrong("a bracket is not closed".into()));
-    }
-    let behind = if prefix { close(rest)? } else { Some(rest) };
-    match behind.unwrap_or(rest) {
-        "" if behind.is_some() => {}
-        "" => return Err(wrong("the parenthesis before the array is not closed".into())),
-        behind => return Err(wrong(format!("`{}` stands after the last bracket", clip(behind)))),
-    }
-    brackets.cells.into_array(brackets.lengths)
+    Ok(open)
 }
 
-/// The text behind what a Python or Jupyter session prints before an array: `>>> print(o)` and `In [3]: o` on lines of their own,
-/// `Out[3]: ` before the array; or `o = ` as in a program.
-fn after_prompts(text: &str) -> &str {
-    let mut rest = text.trim_start();
-    while rest.starts_with(">>>") || rest.starts_with("In [") {
-        rest = rest.split_once('\n').map_or("", |(_, below)| below.trim_start());
-    }
-    let behind = rest.strip_prefix("Out[").and_then(|rest| rest.split_once("]:"));
-    let rest = behind.map_or(rest, |(_, array)| array.trim_start());
-    // `o = [[1, 2]]`, as in a program.
-    let is_name = |name: &str| {
-        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') && !is_cell(name)
-    };
-    match rest.split_once('=') {
-        Some((name, array)) if is_name(name.trim()) => array.trim_start(),
-        _ => rest,
-    }
+/// Whether a call of this name changes no number.
+fn holds(name: &str) -> bool {
+    let name = name.to_lowercase();
+    HOLDERS.iter().any(|holder| name.ends_with(holder)) || is_real(&name)
 }
 
-/// Splits off a name before the brackets: true if there is one, and the rest.
-fn split_prefix(text: &str) -> (bool, &str) {
-    match PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix)) {
-        Some(body) => (true, body.trim_start()),
-        None => (false, text),
+/// The ends of the names of calls that change no number of the array that they are given. `matrix` of R, which lays numbers out column
+/// by column, is given `c(…)`.
+const HOLDERS: [&str; 13] = [
+    "tensor",
+    "array",
+    "matrix",
+    "variable",
+    "parameter",
+    "constant",
+    "dataframe",
+    "print",
+    "repr",
+    "from",
+    "arr1",
+    "arr2",
+    "arr3",
+];
+
+/// The length of the brackets at the start of a text, with all that is between them.
+pub(super) fn length_of_group(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    text.bytes()
+        .position(|byte| {
+            match byte {
+                b'[' | b'{' | b'(' => depth += 1,
+                b']' | b'}' | b')' => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        })
+        .map(|last| last + 1)
+}
+
+/// The rows of numbers between two brackets, if `;` or line breaks part them: with blanks for MATLAB's `...` before a line break.
+fn lines_of_rows(inside: &str) -> Option<String> {
+    if inside.contains(OPENING) {
+        return None;
     }
+    let mut text = String::with_capacity(inside.len());
+    let mut parts = inside.split("...").peekable();
+    let has_semicolons = inside.contains(';');
+    while let Some(part) = parts.next() {
+        text.push_str(part);
+        let Some(next) = parts.peek_mut() else { break };
+        let behind = next.trim_start_matches([' ', '\t', '\r']);
+        match behind.strip_prefix('\n') {
+            Some(rest) if has_semicolons => *next = rest,
+            _ => return None,
+        }
+        text.push(' ');
+    }
+    if has_semicolons {
+        return Some(text);
+    }
+    // NumPy breaks long lines, and Python may break after a comma.
+    let lines: Vec<&str> = text.split(LINE_ENDS).map(str::trim).filter(|line| !line.is_empty()).collect();
+    let count = |line: &str| split_cells(line).count();
+    let is_rows = lines.len() > 1
+        && lines
+            .iter()
+            .all(|line| line.len() < LONGEST_LINE && !line.ends_with(',') && count(line) == count(lines[0]));
+    is_rows.then_some(text)
 }
 
 fn ends_word(character: char) -> bool {
-    character.is_whitespace() || matches!(character, ',' | '[' | ']')
+    character.is_whitespace()
+        || character == ','
+        || OPENING.contains(&character)
+        || CLOSING.contains(&character)
 }
 
 /// The brackets as far as they have been read.
@@ -224,6 +457,71 @@ struct Brackets<'n> {
 }
 
 impl Brackets<'_> {
+    /// The array at the start of a text, or several rows of one in brackets of their own, one below the other; and the length of it.
+    fn read(name: &str, body: &str, allow: AllowedNumbers) -> Result<(Array, usize)> {
+        let mut brackets = Brackets { name, cells: Cells::new(allow), expects: true, ..Brackets::default() };
+        let mut rest = body;
+        let is_list = next_row(body).is_some();
+        if is_list {
+            brackets.open()?;
+        }
+        let mut row = body;
+        // The depths at which calls have been opened.
+        let mut calls = Vec::new();
+        while let Some(character) = rest.chars().next() {
+            let length = match character {
+                bracket if OPENING.contains(&bracket) => {
+                    if brackets.open.len() == usize::from(is_list) {
+                        row = rest;
+                    }
+                    check_commas(
+                        rest[1..].split(['[', ']', '{', '}', '(', ')', ';']).next().unwrap_or_default(),
+                    )?;
+                    brackets.open().map(|()| 1)
+                }
+                ')' if calls.last() == Some(&brackets.open.len()) => {
+                    calls.pop();
+                    Ok(1)
+                }
+                bracket if CLOSING.contains(&bracket) => brackets.close().map(|()| 1),
+                ',' => brackets.comma().map(|()| 1),
+                blank if blank.is_whitespace() || blank == '&' => Ok(blank.len_utf8()),
+                _ => match name_before_bracket(rest) {
+                    // `np.float64(0.5)` is a number, and `array([1, 2], dtype=float32)` a row.
+                    Some(length) if rest[length..].starts_with('(') && holds(&rest[..length]) => {
+                        calls.push(brackets.open.len());
+                        Ok(length + 1)
+                    }
+                    Some(length) => Ok(length),
+                    None if !calls.is_empty() && argument_length(rest)?.is_some() => {
+                        // The comma before it belongs to the call.
+                        brackets.expects = false;
+                        Ok(argument_length(rest)?.unwrap_or(rest.len()))
+                    }
+                    None => {
+                        let word = rest.split(ends_word).next().unwrap_or(rest);
+                        brackets.number(word).map(|()| word.len())
+                    }
+                },
+            };
+            rest = &rest[length?..];
+            if is_list && brackets.open.len() == 1 {
+                match next_row(row) {
+                    Some(next) => rest = next,
+                    None => brackets.close()?,
+                }
+            }
+            if brackets.open.is_empty() {
+                break;
+            }
+        }
+        let mut array = brackets.cells.into_array(brackets.lengths)?;
+        if is_list {
+            array.facts.told.push("lists below one another, each a row".into());
+        }
+        Ok((array, body.len() - rest.len()))
+    }
+
     fn open(&mut self) -> Result<()> {
         if self.open.len() == MOST_DIMENSIONS {
             return Err(self.wrong(format!("the array has more than {MOST_DIMENSIONS} dimensions")));
@@ -277,14 +575,12 @@ impl Brackets<'_> {
         let column = self.open.last().map_or(1, |count| count + 1);
         let place = Place::Cell(self.name.to_string(), self.rows + 1, column);
         if ELISIONS.contains(&word) {
-            return Err(Error::new(format!("`{word}` stands for numbers that were not printed"))
-                .at(place)
-                .help("save the array with np.save(\"o.npy\", o), or print all of it after np.set_printoptions(threshold=np.inf)"));
+            return self.cells.push(word).map_err(|error| error.at(place));
         }
         if *self.innermost.get_or_insert(depth) != depth {
             return Err(self.wrong("a list contains both a number and a row".into()));
         }
-        self.cells.push(word).map_err(|error| error.at(place))?;
+        self.cells.push(&literal(word)).map_err(|error| error.at(place))?;
         if let Some(count) = self.open.last_mut() {
             *count += 1;
         }
@@ -297,11 +593,34 @@ impl Brackets<'_> {
     }
 }
 
+/// The text from the next row on, if it is in brackets of its own on a line below those at the start of this text, perhaps behind
+/// the dash of a list in YAML.
+fn next_row(text: &str) -> Option<&str> {
+    let length = length_of_group(text).filter(|&length| !text[1..length - 1].contains(OPENING))?;
+    let behind = text[length..].trim_start_matches([',', ' ', '\t']);
+    let below = behind.trim_start();
+    let row = below.strip_prefix('-').map_or(below, str::trim_start);
+    (below.len() < behind.len() && row.starts_with(OPENING) && is_literal(first_inside(row))).then_some(row)
+}
+
 // The text after the brackets of an array that `repr` has printed: `, dtype=float32)`, `, grad_fn=<MmBackward0>)`.
 
 /// Arguments between the brackets and the closing parenthesis, as `name=value`. None of them changes a number.
-const NAMES: [&str; 9] =
-    ["dtype", "shape", "size", "device", "grad_fn", "requires_grad", "layout", "names", "copy"];
+const NAMES: [&str; 13] = [
+    "dtype",
+    "shape",
+    "size",
+    "device",
+    "grad_fn",
+    "requires_grad",
+    "layout",
+    "names",
+    "copy",
+    "strides",
+    "const ndim",
+    "place",
+    "stop_gradient",
+];
 
 /// The modules in which Python's packages have their types.
 const MODULES: [&str; 7] = ["torch.", "np.", "numpy.", "jnp.", "jax.numpy.", "ml_dtypes.", ""];
@@ -315,30 +634,69 @@ const TYPES: &str = "float float16 float32 float64 float96 float128 float_ half 
 /// NumPy's letters for types with another order of bytes, and their sizes in bytes: `'>f8'`.
 const LETTERS: &str = "f2 f4 f8 f12 f16 i1 i2 i4 i8 u1 u2 u4 u8 b1";
 
-/// The text after the parenthesis that closes the array; `None` if there is no such parenthesis.
+/// The length of what closes `open` brackets and tags behind an array: `, dtype=float32)>`, `;`, `<NDArray 3x4 @cpu(0)>`.
 ///
 /// # Errors
-/// If the numbers are of a type that is not read, such as complex ones.
-pub(super) fn close(text: &str) -> Result<Option<&str>> {
-    let mut rest = text.trim_start();
-    while let Some(part) = rest.strip_prefix(',').map(str::trim_start) {
-        rest = part;
-        if part.starts_with(')') {
+/// If the numbers are of a type that is not read, such as complex ones; if a bracket is not closed.
+fn close(text: &str, mut open: usize) -> Result<usize> {
+    let mut rest = text;
+    loop {
+        let part = rest.trim_start();
+        // Rust writes the shape behind the brackets without a parenthesis around both.
+        if open == 0
+            && !part
+                .strip_prefix(", ")
+                .is_some_and(|part| part.starts_with("shape=") || rest.len() < text.len())
+        {
             break;
         }
-        let Some((name, value)) = part.split_once('=').filter(|(name, _)| NAMES.contains(&name.trim()))
-        else {
-            return Ok(None);
-        };
-        let value = value.trim_start();
-        let Some(length) = length_of(value) else { return Ok(None) };
-        if name.trim() == "dtype" && !is_real(&value[..length]) {
-            return Err(Error::new(format!("the numbers have the type {}", clip(&value[..length])))
-                .help("print real numbers, for example array.real or array.astype(float)"));
+        if open > 0 && (part.starts_with(CLOSING) || part.starts_with('>')) {
+            (open, rest) = (open - 1, &part[1..]);
+            continue;
         }
-        rest = value[length..].trim_start();
+        let argument = part.strip_prefix(',').map(str::trim_start);
+        match argument {
+            Some(part) if part.starts_with(CLOSING) => rest = part,
+            Some(part) => match argument_length(part)? {
+                Some(length) => rest = &part[length..],
+                None => break,
+            },
+            None if part.is_empty() => {
+                return Err(wrong_brackets("the parenthesis before the array is not closed".into()));
+            }
+            None => break,
+        }
     }
-    Ok(rest.strip_prefix(')').map(str::trim))
+    let behind = rest.trim_start().trim_start_matches(';').trim_start();
+    // MXNet writes the type below the numbers.
+    if behind.starts_with('<') && behind.trim_end().ends_with('>') && open == 0 {
+        return Ok(text.len());
+    }
+    Ok(text.len() - behind.len())
+}
+
+/// The length of an argument that changes no number: `dtype=float32`, or a type by itself; `None` for another.
+fn argument_length(text: &str) -> Result<Option<usize>> {
+    let (value, is_type) = match text.split_once('=').filter(|(name, _)| NAMES.contains(&name.trim())) {
+        Some((name, value)) => (value.trim_start(), name.trim() == "dtype"),
+        None => (text, true),
+    };
+    let Some(length) = length_of(value) else { return Ok(None) };
+    if is_type && !is_real(&value[..length]) {
+        if value.len() == text.len() {
+            return Ok(None);
+        }
+        return Err(Error::new(format!("the numbers have the type {}", clip(&value[..length])))
+            .help("print real numbers, for example array.real or array.astype(float)"));
+    }
+    let behind = &value[length..];
+    // `layout=Cc (0x5)` of Rust.
+    let more = behind
+        .trim_start()
+        .strip_prefix('(')
+        .and_then(|hex| hex.find(')'))
+        .map_or(0, |at| behind.len() - behind.trim_start().len() + at + 2);
+    Ok(Some(text.len() - behind.len() + more))
 }
 
 /// The length of the value at the start of a text: `float32`, `torch.float32`, `'<f4'`, `(2, 3)`, `<AddBackward0>`.
@@ -579,18 +937,25 @@ mod tests {
             ", dtype=longdouble)",
             ", dtype=torch.long)",
         ] {
-            assert_eq!(close(text).unwrap(), Some(""), "{text}");
+            assert_eq!(close(text, 1).unwrap(), text.len(), "{text}");
         }
     }
 
     #[test]
-    fn what_stands_behind_that_is_given_back() {
-        assert_eq!(close("), tensor([[3, 4]])").unwrap(), Some(", tensor([[3, 4]])"));
-        assert_eq!(close(")\narray([[9, 9]])").unwrap(), Some("array([[9, 9]])"));
-        for text in
-            [" garbage)", "", ",", ", 3)", ", other=3)", ", [1, 2])", ", dtype=)", ", dtype='f8)", "]"]
-        {
-            assert_eq!(close(text).unwrap(), None, "{text}");
+    fn what_stands_behind_that_is_refused() {
+        for text in [
+            "), tensor([[3, 4]])",
+            ")\narray([[9, 9]])",
+            " garbage)",
+            "",
+            ",",
+            ", 3)",
+            ", other=3)",
+            ", [1, 2])",
+            ", dtype=)",
+        ] {
+            let said = fails_as_printed(&format!("tensor([[1, 2]]{text}"));
+            assert!(said.contains("after the last bracket") || said.contains("not closed"), "{text}: {said}");
         }
     }
 
@@ -601,7 +966,7 @@ mod tests {
             // No package has these.
             .chain(["torch1:a.float64", "a.float64", "torch.float65", "float064", "f3", "torch.float8_x"])
         {
-            let said = close(&format!(", dtype={dtype})")).unwrap_err().to_string();
+            let said = close(&format!(", dtype={dtype})"), 1).unwrap_err().to_string();
             assert!(said.contains("have the type"), "{said}");
         }
     }

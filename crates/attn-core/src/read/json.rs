@@ -32,8 +32,30 @@ pub fn parse(name: &str, text: &str) -> Result<Json> {
     };
     let quoted = matches!(text, Cow::Owned(_));
     let budget = Budget { entries: Cell::new(1 << 18), texts: Cell::new(1 << 20), quoted };
-    let read = ValueVisitor { budget: &budget, to: &mut keep }.deserialize(&mut reader);
-    let read = read.and_then(|()| reader.end());
+    let mut read = ValueVisitor { budget: &budget, to: &mut keep }.deserialize(&mut reader);
+    // JSON lines: a value on each.
+    let mut lines = Json::Nothing;
+    let mut line = 1;
+    while let (Ok(()), Err(error)) = (&read, reader.end()) {
+        if error.line() <= line {
+            read = Err(error);
+            break;
+        }
+        line = error.line();
+        let above = lines.push(mem::replace(&mut json, Json::Null)).map_err(serde_json::Error::custom);
+        (lines, read) = above.map_or_else(|error| (Json::Nothing, Err(error)), |all| (all, Ok(())));
+        let mut keep = |read| {
+            json = read;
+            Ok(())
+        };
+        read = read.and_then(|()| ValueVisitor { budget: &budget, to: &mut keep }.deserialize(&mut reader));
+    }
+    if read.is_ok() && lines != Json::Nothing {
+        read = lines
+            .push(mem::replace(&mut json, Json::Null))
+            .map(|all| json = all)
+            .map_err(serde_json::Error::custom);
+    }
     read.map(|()| json).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let said = error.to_string();
@@ -408,6 +430,8 @@ pub enum Nodes {
     Given,
     /// Those that were computed: what is judged.
     Computed,
+    /// Those that were given, or where there are none those that were computed: one matrix.
+    Either,
 }
 
 /// The entries of a whole document, each with its name, in the order of the text: of a computation, these nodes. One array alone has
@@ -416,7 +440,14 @@ pub enum Nodes {
 /// # Errors
 /// If it is neither numbers nor an object that names them.
 pub fn document(json: Json, nodes: Nodes) -> Result<Vec<(Option<String>, Json)>> {
+    if let Some(table) = of_shape(&json, nodes) {
+        return Ok(vec![(None, Json::Array(table?))]);
+    }
     let Json::Object(entries) = json else { return Ok(vec![(None, Json::Array(json.into_array()?))]) };
+    if find(&entries, "nbformat").is_some() {
+        return Err(Error::new("this is a notebook")
+            .help("copy what a cell has printed, or save the array: np.save(\"o.npy\", o)"));
+    }
     // Beside `keys`, `values` are those of attention.
     let is_bundle = entries.iter().any(|(key, _)| key != "values" && own(key).is_some());
     let entries = if find(&entries, "schema").is_some() {
@@ -427,6 +458,172 @@ pub fn document(json: Json, nodes: Nodes) -> Result<Vec<(Option<String>, Json)>>
         entries
     };
     Ok(entries.into_iter().map(|(name, entry)| (Some(name), entry)).collect())
+}
+
+/// The matrix of a document in one of the shapes that other programs write: a list of records, words with a vector each, the split
+/// tables and columns of pandas, numbers with their shape; `None` for another document.
+fn of_shape(json: &Json, nodes: Nodes) -> Option<Result<Array>> {
+    let entries = match json {
+        Json::Objects(records) => return Some(of_records(records)),
+        Json::Object(entries) if find(entries, "schema").is_none() => entries,
+        _ => return None,
+    };
+    let numbers = |key: &str| match find(entries, key) {
+        Some(Json::Numbers(numbers)) => Some(numbers),
+        _ => None,
+    };
+    if let (Some(data), Some(shape)) =
+        (numbers("data").or_else(|| numbers("values")), numbers("shape").or_else(|| numbers("dims")))
+        && data.dims.len() == 1
+    {
+        let sides = shape.values.iter().map(|&side| side as usize).collect();
+        return Some(told_as(data.values.clone(), sides, None, None, "numbers with their shape"));
+    }
+    if let Some(data) = numbers("data")
+        && find(entries, "columns").is_some()
+    {
+        let [rows, cols] = ["index", "columns"].map(|key| find(entries, key).and_then(names_in));
+        return Some(told_as(
+            data.values.clone(),
+            data.dims.clone(),
+            rows,
+            cols,
+            "a table that pandas has split",
+        ));
+    }
+    if entries.len() < 2 && !matches!(entries.first(), Some((_, Json::Object(_)))) {
+        return None;
+    }
+    let names = || Some(entries.iter().map(|(name, _)| name.clone()).collect());
+    // Each a row, but a step of attention may be a row itself.
+    let rows: Option<Vec<&Rectangle>> = entries
+        .iter()
+        .map(|(name, entry)| match entry {
+            Json::Numbers(row) if row.dims.len() == 1 && nodes == Nodes::Either && own(name).is_none() => {
+                Some(row)
+            }
+            _ => None,
+        })
+        .collect();
+    if let Some(rows) = rows
+        && rows.len() > 1
+        && rows.iter().all(|row| row.dims == rows[0].dims)
+    {
+        let values = rows.iter().flat_map(|row| &row.values).copied().collect();
+        return Some(told_as(
+            values,
+            vec![rows.len(), rows[0].dims[0]],
+            names(),
+            None,
+            "names with a row of numbers each",
+        ));
+    }
+    // Each a column, with a number for each row.
+    let columns: Option<Vec<Vec<(&str, f64)>>> = entries
+        .iter()
+        .map(|(_, entry)| match entry {
+            Json::Object(cells) if !cells.is_empty() => cells
+                .iter()
+                .map(|(name, cell)| match cell {
+                    Json::Number(number) => Some((name.as_str(), *number)),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        })
+        .collect();
+    let columns = columns?;
+    let rows: Vec<&str> = columns.first()?.iter().map(|(name, _)| *name).collect();
+    if !columns.iter().all(|column| column.iter().map(|(name, _)| *name).eq(rows.iter().copied())) {
+        return Some(Err(Error::new("the columns do not name the same rows")
+            .help("write a list of rows: [[1, 2], [3, 4]]")));
+    }
+    let values = (0..rows.len()).flat_map(|i| columns.iter().map(move |column| column[i].1)).collect();
+    let row_names = rows.iter().map(|name| name.to_string()).collect();
+    Some(told_as(
+        values,
+        vec![rows.len(), columns.len()],
+        Some(row_names),
+        names(),
+        "columns by their names, as pandas writes them",
+    ))
+}
+
+/// A matrix of records: each number a column, or a list of numbers the whole row; a string names the row.
+fn of_records(records: &[Json]) -> Result<Array> {
+    let wrong = |what: String| Error::new(what).help("write a list of rows: [[1, 2], [3, 4]]");
+    let (mut values, mut rows, mut cols) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, record) in records.iter().enumerate() {
+        let Json::Object(entries) = record else {
+            return Err(wrong("this mixes records and other values".into()));
+        };
+        let (mut names, before) = (Vec::new(), values.len());
+        for (name, entry) in entries {
+            match entry {
+                Json::Number(number) => {
+                    values.push(*number);
+                    names.push(name.clone());
+                }
+                Json::Numbers(row) if row.dims.len() == 1 => values.extend(&row.values),
+                Json::Text(text) if rows.len() == i => rows.push(text.clone()),
+                other => {
+                    return Err(wrong(format!("`{}` of record {} is {}", clip(name), i + 1, other.kind())));
+                }
+            }
+        }
+        if i == 0 {
+            cols = names;
+        } else if names != cols {
+            return Err(wrong(format!(
+                "record {} does not have the names of the first in their order",
+                i + 1
+            )));
+        }
+        if (values.len() - before) * (i + 1) != values.len() {
+            return Err(wrong(format!(
+                "record {} has {}, but the first has {}",
+                i + 1,
+                counted(values.len() - before, "number"),
+                before / i.max(1)
+            )));
+        }
+    }
+    let width = values.len() / records.len().max(1);
+    let rows = Some(rows).filter(|rows| rows.len() == records.len());
+    let cols = Some(cols).filter(|cols| cols.len() == width);
+    told_as(values, vec![records.len(), width], rows, cols, "records, each a row")
+}
+
+/// Numbers as an array with names, and what they were taken for.
+fn told_as(
+    values: Vec<f64>,
+    dims: Vec<usize>,
+    rows: Option<Vec<String>>,
+    cols: Option<Vec<String>>,
+    what: &str,
+) -> Result<Array> {
+    let shown = values.len();
+    let array = Array::new(dims.clone(), values)
+        .map_err(|error| error.help(format!("there are {}", counted(shown, "number"))))?;
+    let rectangle = Rectangle { dims, values: array.values().to_vec(), boolean: false };
+    let mut array = Json::Numbers(rectangle).into_array()?;
+    array.facts.told.push(what.into());
+    let fits = |names: Option<Vec<String>>, count: Option<&usize>| {
+        names.filter(|names| Some(&names.len()) == count).map(Labels::from)
+    };
+    let (rows, cols) = (fits(rows, array.dims().iter().rev().nth(1)), fits(cols, array.dims().last()));
+    Ok(array.labelled(rows, cols))
+}
+
+/// Names in a list, which may be numbers.
+fn names_in(json: &Json) -> Option<Vec<String>> {
+    match json {
+        Json::Texts(names) => Some(names.clone()),
+        Json::Numbers(numbers) if numbers.dims.len() == 1 => {
+            Some(numbers.values.iter().map(f64::to_string).collect())
+        }
+        _ => None,
+    }
 }
 
 /// One entry: a list of strings, a list of rows, or `{"rows": […], "cols": […], "values": [[…]]}`.
@@ -518,11 +715,18 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
     let Some(Json::Objects(nodes)) = nodes else {
         return Err(Error::new("a graph has no `nodes`"));
     };
-    let mut found = Vec::new();
+    let (mut found, mut computed) = (Vec::new(), Vec::new());
     for node in nodes {
         let Json::Object(entries) = node else { continue };
         let is_given = find(&entries, "op") == Some(&Json::Text(GIVEN.into()));
-        if is_given != (wanted == Nodes::Given) {
+        if is_given != (wanted != Nodes::Computed) {
+            if !is_given
+                && wanted == Nodes::Either
+                && find(&entries, "values").is_some_and(|values| *values != Json::Null)
+                && let Some(Json::Text(name)) = find(&entries, "name")
+            {
+                computed.push((name.clone(), Json::Object(entries)));
+            }
             continue;
         }
         let Some(Json::Text(name)) = find(&entries, "name") else {
@@ -540,10 +744,13 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
         found.push((name.clone(), Json::Object(entries)));
     }
     let mut given = match (found.is_empty(), wanted) {
-        (true, Nodes::Given) => return Err(Error::new(format!("there is no node whose op is `{GIVEN}`"))),
+        (true, Nodes::Either) if !computed.is_empty() => return Ok(computed),
+        (true, Nodes::Given | Nodes::Either) => {
+            return Err(Error::new(format!("there is no node whose op is `{GIVEN}`")));
+        }
         (true, Nodes::Computed) => return Err(Error::new("no node of this graph is computed")),
         (false, Nodes::Computed) => return Ok(found),
-        (false, Nodes::Given) => found,
+        (false, Nodes::Given | Nodes::Either) => found,
     };
     // A demo has given matrices that no attention layer knows: they are left aside where there are others.
     let known = |(name, _): &(String, Json)| own(name).is_some();

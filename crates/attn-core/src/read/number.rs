@@ -12,6 +12,9 @@ use super::array::{AllowedNumbers, Array, ArrayFacts, MOST_CELLS};
 /// An `f64` has at most 17 significant digits, so more decimals are not counted.
 pub const MOST_DECIMALS: usize = 17;
 
+/// Marks of numbers that were left out in printing.
+pub(super) const ELISIONS: [&str; 5] = ["...", "…", "⋮", "⋯", "⋱"];
+
 /// The most numbers of an array whose decimals are counted.
 pub const MOST_COUNTED: usize = 1 << 20;
 
@@ -53,6 +56,11 @@ fn not_a_number(text: &str) -> Error {
     }
     if let Some(what) = spreadsheet_kind(text) {
         return Error::new(format!("`{}` is {what}, not a number", clip(text))).help(FORMULA_HELP);
+    }
+    if ELISIONS.contains(&text) {
+        return Error::new(format!("`{text}` stands for numbers that were not printed")).help(
+            "print all of it, in Python after np.set_printoptions(threshold=np.inf), or save it: np.save(\"o.npy\", o)",
+        );
     }
     let error = Error::new(format!("`{}` is not a number", clip(text)));
     if has_decimal_comma(text) {
@@ -142,7 +150,37 @@ pub fn truth(text: &str) -> Option<bool> {
 
 /// True if a cell of a matrix can be read from this text.
 pub(super) fn is_cell(text: &str) -> bool {
-    truth(text).is_some() || number(text).is_ok()
+    truth(text).is_some() || cell(text).is_ok()
+}
+
+/// The number of a cell of a matrix, which may also be a fraction or a percentage: `1/4`, `25%`, `25 %`.
+///
+/// # Errors
+/// As [`number`].
+fn cell(text: &str) -> Result<Number> {
+    let plain = number(text);
+    if plain.is_ok() || !text.contains(['/', '%', 'D', 'd']) {
+        return plain;
+    }
+    // Fortran's double precision: `0.5D+00`.
+    if let Some((mantissa, exponent)) = text.split_once(['D', 'd'])
+        && mantissa.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+        && exponent.starts_with(['+', '-'])
+    {
+        return number(&format!("{mantissa}e{exponent}")).or(plain);
+    }
+    let exact = |value: f64| Number { value, decimals: decimals_of(value, |v| format!("{v:e}")), digits: 1 };
+    if let Some(percent) = text.trim().strip_suffix('%').and_then(|text| number(text).ok()) {
+        let decimals = (percent.decimals + 2).min(MOST_DECIMALS);
+        return Ok(Number { value: percent.value / 100.0, decimals, ..percent });
+    }
+    // Julia writes 1//2.
+    match text.replacen("//", "/", 1).split_once('/').map(|(top, bottom)| (number(top), number(bottom))) {
+        Some((Ok(top), Ok(bottom))) if bottom.value != 0.0 && bottom.value.is_finite() => {
+            Ok(exact(top.value / bottom.value))
+        }
+        _ => plain,
+    }
 }
 
 /// The decimals that the shortest text of `value` has, as the type that `print` writes with `{:e}` counts them.
@@ -161,6 +199,11 @@ pub fn shortest(value: f64, dtype: Dtype) -> String {
         (true, Dtype::F64 | Dtype::Bool) => value.to_string(),
         (false, Dtype::F64 | Dtype::Bool) => format!("{value:e}"),
     }
+}
+
+/// The shortest decimal of a number, for a sentence.
+pub(super) fn shortest_decimal(value: f64) -> String {
+    shortest(value, Dtype::F64)
 }
 
 // Cells that a spreadsheet exports in place of numbers: formulas and its own errors.
@@ -248,6 +291,8 @@ pub(super) struct Cells {
     decimals: usize,
     longest: Longest,
     allow: AllowedNumbers,
+    /// At least one number is a percentage.
+    percent: bool,
 }
 
 impl Cells {
@@ -264,7 +309,8 @@ impl Cells {
         let value = match truth {
             Some(truth) => f64::from(u8::from(truth)),
             None => {
-                let number = number(text)?;
+                let number = cell(text)?;
+                self.percent |= text.ends_with('%');
                 self.allow.check(number.value)?;
                 self.decimals = self.decimals.max(number.decimals);
                 self.longest.add(number);
@@ -290,7 +336,8 @@ impl Cells {
     pub(super) fn into_array(self, dims: Vec<usize>) -> Result<Array> {
         let boolean = self.boolean == Some(true);
         let (decimals, digits) = ((!boolean).then_some(self.decimals), self.longest.digits());
-        let facts = ArrayFacts { boolean, decimals, digits, ..ArrayFacts::default() };
+        let told = if self.percent { vec!["percentages as hundredths".to_string()] } else { Vec::new() };
+        let facts = ArrayFacts { boolean, decimals, digits, told, ..ArrayFacts::default() };
         Ok(Array::new(dims, self.values)?.with(facts))
     }
 }

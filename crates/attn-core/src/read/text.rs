@@ -1,27 +1,46 @@
 //! A text of numbers in any of its forms: JSON, as Python prints it, typed, or a table.
 
+use std::slice;
+
 use unicode_categories::UnicodeCategories;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
+use crate::memory;
+use crate::text::clip;
 
-use super::array::{AllowedNumbers, Array, Item};
+use super::array::{AllowedNumbers, Array, ArrayFacts, Item, MOST_CELLS, NamedArray, checked_cells};
 use super::delimited::{Delimiter, DelimiterChoice, delimited};
-use super::inline::{begins_list, looks_printed, looks_typed, printed, typed};
+use super::inline::{
+    array_start, begins_list, length_of_group, looks_printed, looks_typed, one_printed, printed, typed,
+};
 use super::json::{Nodes, document, item, parse};
-use super::number::{LINE_ENDS, has_decimal_comma, is_meant_as_number, skip_comments};
+use super::lines::{hidden, is_slice, printed_in_lines, tidied};
+use super::markup;
+use super::number::{
+    Cells, LINE_ENDS, check_commas, has_decimal_comma, is_cell, is_meant_as_number, line_and_column,
+    skip_comments,
+};
 
 /// All arrays of a text, each with its name where the text gives names; lists of words are left aside. Anything is let in that is a
 /// number, an infinity or NaN.
 ///
 /// # Errors
 /// At the line and column of what cannot be read; if there are no arrays.
-pub fn arrays(name: &str, text: &str) -> Result<Vec<(Option<String>, Array)>> {
+pub fn arrays(name: &str, text: &str) -> Result<Vec<NamedArray>> {
+    let text = text.trim_start_matches('\u{feff}');
     if !is_json(text.trim_start().as_bytes()) {
-        return Ok(vec![(None, table(name, text, DelimiterChoice::Detected, AllowedNumbers::ANYTHING)?)]);
+        return tables(name, text, DelimiterChoice::Detected, AllowedNumbers::ANYTHING);
     }
+    let json = match parse(name, text) {
+        // What begins as a list in JSON may be one of another program.
+        Err(_) if looks_printed(text) => {
+            return tables(name, text, DelimiterChoice::Detected, AllowedNumbers::ANYTHING);
+        }
+        json => json?,
+    };
     let placed = |error: Error| error.in_source(name);
     let mut arrays = Vec::new();
-    for (entry, json) in document(parse(name, text)?, Nodes::Computed).map_err(placed)? {
+    for (entry, json) in document(json, Nodes::Computed).map_err(placed)? {
         if let Item::Array(array) = item(json).map_err(placed)? {
             arrays.push((entry, array));
         }
@@ -31,8 +50,10 @@ pub fn arrays(name: &str, text: &str) -> Result<Vec<(Option<String>, Array)>> {
 
 /// Whether a text that starts like this, after white space, is JSON. Brackets without a comma are an array as NumPy prints it.
 pub fn is_json(start: &[u8]) -> bool {
-    start.starts_with(b"{")
-        || (start.iter().any(|b| b",{\"".contains(b)) && begins_list(&String::from_utf8_lossy(start)))
+    let object = start.strip_prefix(b"{").map(|inside| inside.trim_ascii_start());
+    object.is_some_and(|inside| {
+        !inside.starts_with(b"{") && !inside.first().is_some_and(|b| b"+-.0123456789".contains(b))
+    }) || (start.iter().any(|b| b",{\"".contains(b)) && begins_list(&String::from_utf8_lossy(start)))
 }
 
 /// The entries of a list: split at commas if there is one, which may leave some empty, else at white space.
@@ -50,48 +71,254 @@ pub fn is_punctuation(c: char) -> bool {
     c == '\u{61d}' || c.is_punctuation()
 }
 
-/// A matrix as text: printed by Python, typed with `;` between its rows, or a table.
+/// A matrix as text: in brackets, as a table of a document, typed with `;` between its rows, or in lines.
+///
+/// # Errors
+/// At the line and column, or the row and column, of what cannot be read; if the text has several matrices.
 pub fn table(name: &str, text: &str, delimiting: DelimiterChoice, allow: AllowedNumbers) -> Result<Array> {
+    let mut all = tables(name, text, delimiting, allow)?;
+    match (all.pop(), all.len()) {
+        (Some((_, array)), 0) => Ok(array),
+        (_, others) => Err(Error::new(format!("the text has {} matrices, but one is needed", others + 1))
+            .in_source(name)
+            .help("give the one that you mean alone")),
+    }
+}
+
+/// All matrices of a text: several where each has a name, as in what `attn` writes.
+///
+/// # Errors
+/// As [`table`].
+pub fn tables(
+    name: &str,
+    text: &str,
+    delimiting: DelimiterChoice,
+    allow: AllowedNumbers,
+) -> Result<Vec<NamedArray>> {
+    if let Some(tables) = markup::tables(name, text, allow) {
+        return tables.map_err(|error| error.in_source(name));
+    }
+    if let Some(several) = several(name, text, delimiting, allow) {
+        return Ok(several);
+    }
+    one_table(name, text, delimiting, allow)
+        .map(|array| vec![(None, array)])
+        .map_err(|error| error.in_source(name))
+}
+
+/// The most matrices of a text.
+const MOST_MATRICES: usize = 64;
+
+/// Several matrices below one another, each with its name before it: `Q = [[…]]`, `K:` on a line of its own, or `# A` as `attn` writes
+/// it; `None` for any other text.
+fn several(
+    name: &str,
+    text: &str,
+    delimiting: DelimiterChoice,
+    allow: AllowedNumbers,
+) -> Option<Vec<NamedArray>> {
+    let mut found: Vec<NamedArray> = Vec::new();
+    if looks_printed(text) {
+        // Without a name before the first, or anything behind it, there is one.
+        let start = array_start(text)?;
+        name_before(text[..start].lines().rev().find(|line| !line.trim().is_empty())?)?;
+        looks_printed(&text[start + length_of_group(&text[start..])?..]).then_some(())?;
+        let mut rest = text;
+        while !rest.trim().is_empty() {
+            let (array, at) = one_printed(name, rest, allow).ok()?;
+            let line = rest[..at.start].lines().rev().find(|line| !line.trim().is_empty())?;
+            found.push((Some(name_before(line)?.to_string()), array));
+            rest = &rest[at.end..];
+            (found.len() < MOST_MATRICES).then_some(())?;
+        }
+    } else {
+        let mut starts: Vec<(usize, &str)> = Vec::new();
+        let (mut start, mut follows_blank) = (0, true);
+        for line in text.split_inclusive(LINE_ENDS) {
+            let is_comment = line.starts_with('#');
+            let whole = line.trim().trim_start_matches(['#', ' ']);
+            let is_label = whole.ends_with(['=', ':']) && !is_comment
+                || is_comment && follows_blank && !whole.contains(char::is_whitespace);
+            let bare = whole.trim_end_matches(['=', ':', ' ']);
+            if is_label && is_identifier(bare) {
+                starts.push((start, bare));
+            } else if starts.is_empty() && !line.trim().is_empty() {
+                return None;
+            }
+            follows_blank = line.trim().is_empty();
+            start += line.len();
+        }
+        (2..=MOST_MATRICES).contains(&starts.len()).then_some(())?;
+        for (i, &(start, label)) in starts.iter().enumerate() {
+            let end = starts.get(i + 1).map_or(text.len(), |&(next, _)| next);
+            let array =
+                one_table(name, &hidden(&text[..end], slice::from_ref(&(0..start))), delimiting, allow)
+                    .ok()?;
+            found.push((Some(label.to_string()), array));
+        }
+    }
+    let is_new = |(i, (name, _)): (usize, &NamedArray)| found[..i].iter().all(|(other, _)| other != name);
+    (found.len() > 1 && found.iter().enumerate().all(is_new)).then_some(found)
+}
+
+/// The name of the array behind a line: `q = tensor(`, `Q:`, `# O (2×2) = A (2×2) · V (2×2)`.
+fn name_before(line: &str) -> Option<&str> {
+    let bare = line.trim_start().trim_start_matches(['#', '>', ' ']);
+    let end = bare.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(bare.len());
+    let behind = bare[end..].trim_start();
+    let names = behind.starts_with([':', '='])
+        || line.starts_with('#') && (behind.is_empty() || behind.starts_with('('));
+    (names && is_identifier(&bare[..end])).then(|| &bare[..end])
+}
+
+fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_alphabetic()) && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn one_table(name: &str, text: &str, delimiting: DelimiterChoice, allow: AllowedNumbers) -> Result<Array> {
+    if text.trim_start().starts_with("attn-demo:") {
+        let error = Error::new("this is a demo, not numbers")
+            .help("run it and give what it computes: attn demo FILE --format json");
+        return Err(error);
+    }
+    if let Some(array) = matrix_market(name, text, allow) {
+        return array;
+    }
     let begin = after_label(text);
     let body = &text[begin..];
     // Python prints no tabs: with them, `[` is a label.
-    let first_line = body.split(LINE_ENDS).next().unwrap_or_default();
+    let first_line = body.split(LINE_ENDS).find(|line| !line.trim().is_empty()).unwrap_or_default();
     let is_table = matches!(delimiting, DelimiterChoice::By(_)) && first_line.contains('\t');
+    if !is_table && looks_printed(text) {
+        return printed(name, text, allow);
+    }
+    if let Some(rows) = rows_of_bullets(body) {
+        return typed(name, &rows, allow);
+    }
     let delimiter = delimiting.of(body);
-    let semicolons = delimiter == Delimiter::Character(b';');
-    let read = if !is_table && looks_printed(body) {
-        printed(name, body, allow)
-    } else if semicolons && looks_typed(body) {
-        typed(name, body, allow)
-    } else {
-        delimited(name, text, begin, delimiter, allow).map_err(|error| {
-            if semicolons && first_line.split(';').any(has_decimal_comma) {
-                error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4")
-            } else {
-                error
-            }
-        })
+    if delimiter == Delimiter::Character(b';') && looks_typed(body) {
+        return typed(name, body, allow);
+    }
+    if delimiter == Delimiter::Blanks || is_slice(first_line) {
+        return printed_in_lines(name, text, begin, allow);
+    }
+    if delimiter == Delimiter::Character(b',')
+        && first_line.split_whitespace().all(|word| has_decimal_comma(word) || is_cell(word))
+    {
+        let (line, _) = line_and_column(text, begin + body.find(first_line).unwrap_or_default());
+        check_commas(first_line).map_err(|error| error.at(Place::Text(name.to_string(), line, 1)))?;
+    }
+    let (text, told) = tidied(text, begin, delimiter)?;
+    let mut array = delimited(name, &text, begin, delimiter, allow)?;
+    array.facts.told.extend(told);
+    Ok(array)
+}
+
+/// The rows of a list of lists as YAML writes them, a number on each line: `- - 1.5`, and `  - 2.5` below it.
+fn rows_of_bullets(body: &str) -> Option<String> {
+    let mut rows = String::new();
+    for line in body.split(LINE_ENDS).filter(|line| !line.trim().is_empty()) {
+        let item = line.trim().strip_prefix("- ")?;
+        let (begins, number) = item.strip_prefix("- ").map_or((false, item), |number| (true, number));
+        if begins && !rows.is_empty() {
+            rows.push('\n');
+        }
+        rows.push_str(Some(number).filter(|number| is_cell(number))?);
+        rows.push(' ');
+    }
+    (!rows.is_empty()).then_some(rows)
+}
+
+/// A dense or sparse matrix as Matrix Market writes it, column by column.
+fn matrix_market(name: &str, text: &str, allow: AllowedNumbers) -> Option<Result<Array>> {
+    let header = text.strip_prefix("%%MatrixMarket")?.split(LINE_ENDS).next()?.to_lowercase();
+    let kind: Vec<&str> = header.split_whitespace().collect();
+    Some(match kind[..] {
+        ["matrix", layout @ ("array" | "coordinate"), "real" | "integer", "general"] => {
+            of_matrix_market(text, layout == "coordinate", allow).map_err(|error| error.in_source(name))
+        }
+        _ => {
+            Err(Error::new(format!("a Matrix Market file of the kind `{}` is not read", clip(header.trim())))
+                .in_source(name)
+                .help("save it as real and general: scipy.io.mmwrite(\"q.mtx\", q, symmetry=\"general\")"))
+        }
+    })
+}
+
+/// The most cells of a sparse matrix.
+const MOST_SPARSE: usize = 1 << 20;
+
+fn of_matrix_market(text: &str, is_sparse: bool, allow: AllowedNumbers) -> Result<Array> {
+    let lines = text.split(LINE_ENDS).filter(|line| !line.starts_with('%') && !line.trim().is_empty());
+    let mut lines = lines.map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let wrong = || {
+        Error::new("the Matrix Market file is damaged").help("write it again: scipy.io.mmwrite(\"q.mtx\", q)")
     };
-    read.map_err(|error| error.in_source(name))
+    let side = |word: &&str| word.parse::<usize>().map_err(|_| wrong());
+    let sides: Vec<usize> = lines.next().unwrap_or_default().iter().map(side).collect::<Result<_>>()?;
+    let (rows, cols, stored) = match sides[..] {
+        [rows, cols, stored] if is_sparse => (rows, cols, stored),
+        [rows, cols] if !is_sparse => (rows, cols, checked_cells(&[rows, cols], MOST_CELLS)?),
+        _ => return Err(wrong()),
+    };
+    // The zeros are not in the text, so a header alone would take their memory.
+    let count = checked_cells(&[rows, cols], if is_sparse { MOST_SPARSE } else { MOST_CELLS })?;
+    let mut cells = Cells::new(allow);
+    let mut places = Vec::new();
+    for line in lines {
+        match (is_sparse, &line[..]) {
+            (false, [cell]) => cells.push(cell)?,
+            (true, [row, col, cell]) => {
+                let (row, col) = (side(row)?, side(col)?);
+                if !(1..=rows).contains(&row) || !(1..=cols).contains(&col) {
+                    return Err(wrong());
+                }
+                places.push((row - 1, col - 1));
+                cells.push(cell)?;
+            }
+            _ => return Err(wrong()),
+        }
+    }
+    let read = cells.into_array(vec![stored])?;
+    if !is_sparse {
+        let facts = ArrayFacts { fortran: true, ..read.facts.clone() };
+        return Ok(Array::new(vec![rows, cols], read.values().to_vec())?.with(facts).row_by_row());
+    }
+    let mut values = memory::reserved(count)?;
+    values.resize(count, 0.0);
+    places.iter().zip(read.values()).for_each(|(&(row, col), value)| values[row * cols + col] = *value);
+    let mut facts = read.facts.clone();
+    facts.told.push("a sparse matrix, with 0 where nothing is stored".into());
+    Ok(Array::new(vec![rows, cols], values)?.with(facts))
 }
 
 /// The bytes before the numbers where a line of its own says what they are, as MATLAB, Julia and Python print it: `Q =`, `Q:`,
 /// `5×3 Matrix{Float64}:`, `2×2 Array{Float64, 2}:`, `attention weights`; or `sep=;`, which names the separator for spreadsheets.
 /// Numbers and separators belong to a table.
 fn after_label(text: &str) -> usize {
-    let start = skip_comments(text, 0, char::is_whitespace);
+    // MATLAB writes the type on a second line.
+    const MOST_LABELS: usize = 3;
+    (0..MOST_LABELS).fold(0, |begin, _| behind_label(text, begin))
+}
+
+/// The same for one line, from a byte on.
+fn behind_label(text: &str, begin: usize) -> usize {
+    let start = skip_comments(text, begin, char::is_whitespace);
     let line = text[start..].split(LINE_ENDS).next().unwrap_or_default();
+    let mut words = line.split_whitespace();
     let is_label = line.trim_end().ends_with([':', '='])
         && !line.contains([',', ';', '\t', '"'])
-        && !line.split_whitespace().any(is_meant_as_number);
-    let has_shape = line.split_once(' ').is_some_and(|(shape, kind)| {
+        && !words.next().is_some_and(is_meant_as_number)
+        && words.filter(|word| is_meant_as_number(word)).count() < 2
+        || line.starts_with("shape: (");
+    let has_shape = line.trim_start().split_once(' ').is_some_and(|(shape, kind)| {
         let is_side = |side: &str| !side.is_empty() && side.bytes().all(|byte| byte.is_ascii_digit());
         shape.contains(['x', '×'])
             && shape.split(['x', '×']).all(is_side)
             && kind.trim_start().starts_with(char::is_alphabetic)
     });
     let is_separator = line.len() == 5 && line.to_ascii_lowercase().starts_with("sep=");
-    if is_label || has_shape || is_separator || is_title(line) { start + line.len() } else { 0 }
+    if is_label || has_shape || is_separator || is_title(line) { start + line.len() } else { begin }
 }
 
 /// Whether a line is what people call a whole matrix, and no names of columns: `attention weights`, `masked attention scores`.
