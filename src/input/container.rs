@@ -3,11 +3,13 @@
 use std::mem;
 use std::path::Path;
 
+use zip::ZipArchive;
+
 use crate::error::{Error, Result};
 use crate::graph::Role;
 use crate::read::{
-    AllowedNumbers, Array, Delimiter, DelimiterChoice, Item, Json, Limit, Nodes, TOKENS, document,
-    entry_name, inline, is_json, item, parse, table,
+    AllowedNumbers, Array, Delimiter, DelimiterChoice, EntryKind, Item, Json, Limit, Nodes, TOKENS, document,
+    entry_name, inline, is_json, item, looks_inline, own, parse, table, tables, told,
 };
 use crate::tensor::{Dtype, Element, Tensor};
 use crate::text::{clip, listed_briefly};
@@ -15,8 +17,9 @@ use crate::text::{clip, listed_briefly};
 use super::cell_type::StoredArray;
 use super::npy::Npz;
 use super::open::{Input, ending};
+use super::pickle::{Numbers, Torch};
 use super::safetensors::Tensors;
-use super::{npy, safetensors};
+use super::{matlab, npy, pickle, remedy, safetensors, workbook};
 
 /// The formats, each with the endings of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,32 +30,36 @@ pub(super) enum Format {
     Json,
     /// With what the ending says of the delimiter.
     Delimited(DelimiterChoice),
+    /// Another file, packed.
+    Gzip,
+    /// A zip archive of PyTorch.
+    Torch,
+    Pickle,
+    Matlab,
+    Workbook,
 }
 
-/// The endings of readable files, for errors.
-const ENDINGS: &str = ".npy, .npz, .safetensors, .csv, .tsv, .txt or .json";
+/// The endings of text in other forms than tables, and of what is known by its content.
+const OTHERS: [&str; 22] = [
+    "md", "tex", "html", "htm", "jsonl", "ndjson", "yaml", "yml", "mtx", "dat", "out", "log", "gz", "mat",
+    "xlsx", "pt", "pth", "bin", "ckpt", "pkl", "pickle", "vec",
+];
 
 impl Format {
-    /// The format of a file by its ending; what has none is judged by its content.
+    /// The format of a file by its ending; what has another, or none, is judged by its content.
     ///
     /// # Errors
-    /// If the ending is not one of those that are read.
+    /// If the content is of a kind that is not read: what it is, and how to convert it.
     fn of(input: &mut Input) -> Result<Format> {
-        let Some(ending) = input.ending.as_deref() else { return Format::sniff(input) };
-        Format::of_ending(ending).ok_or_else(|| {
-            let error = Error::new(format!("files that end in `.{}` are not supported", clip(ending)));
-            match ending {
-                "pt" | "pth" | "bin" | "ckpt" => error.help(
-                    "a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz",
-                ),
-                _ => error.help(format!("save it as {ENDINGS}")),
-            }
-        })
+        match input.ending.as_deref().and_then(Format::of_ending) {
+            Some(format) => Ok(format),
+            None => Format::sniff(input),
+        }
     }
 
-    /// True if the ending of the path is one of a format that is read, or there is none.
+    /// True if the ending of the path is one of a file that may be read, or there is none.
     pub(super) fn reads(path: &Path) -> bool {
-        ending(path).is_none_or(|ending| Format::of_ending(&ending).is_some())
+        ending(path).is_none_or(|ending| Format::of_ending(&ending).is_some() || OTHERS.contains(&&*ending))
     }
 
     /// The format that an ending in small letters stands for.
@@ -72,21 +79,53 @@ impl Format {
     /// The format of a stream by how it starts. Brackets without a comma are an array as NumPy prints it.
     ///
     /// # Errors
-    /// If the start cannot be read.
+    /// If the start cannot be read, or is that of a file of another kind.
     fn sniff(input: &mut Input) -> Result<Format> {
         let start = input.peek(512)?;
         let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start).trim_ascii_start();
         Ok(if start.starts_with(npy::MAGIC) {
             Format::Npy
         } else if npy::MAGICS.iter().any(|magic| start.starts_with(magic)) {
-            Format::Npz
+            Format::in_zip(input)?
         } else if safetensors::looks_like(&start, input.length) {
             Format::Safetensors
+        } else if start.starts_with(&[0x1f, 0x8b]) {
+            Format::Gzip
+        } else if start.get(124..126) != Some(&[0, 2])
+            && (start.starts_with(matlab::MAGIC)
+                || input.ending.as_deref() == Some("mat") && !start.starts_with(remedy::HDF5))
+        {
+            Format::Matlab
+        } else if start.first() == Some(&0x80) && (2..=5).contains(start.get(1).unwrap_or(&0)) {
+            Format::Pickle
         } else if is_json(text) {
             Format::Json
         } else {
+            remedy::check(&start, input)?;
             Format::Delimited(DelimiterChoice::Detected)
         })
+    }
+
+    /// The format of a zip archive by the names in it.
+    fn in_zip(input: &mut Input) -> Result<Format> {
+        let archive = ZipArchive::new(&mut *input.reader);
+        let has = |end: &str| {
+            archive.as_ref().is_ok_and(|archive| {
+                archive.file_names().any(|name| name.is_ok_and(|name| name.ends_with(end)))
+            })
+        };
+        let format = if has("xl/workbook.xml") {
+            Format::Workbook
+        } else if has("data.pkl") {
+            Format::Torch
+        } else if archive.is_ok() && !has(".npy") {
+            return Err(remedy::of_zip(&input.name));
+        } else {
+            Format::Npz
+        };
+        drop(archive);
+        input.rewind()?;
+        Ok(format)
     }
 }
 
@@ -130,6 +169,9 @@ enum Entries {
     Npy(Input),
     Npz(Npz),
     Safetensors(Tensors),
+    Torch(Torch),
+    /// Arrays whose bytes are at hand.
+    Held(Vec<Numbers>),
 }
 
 impl Container {
@@ -139,6 +181,9 @@ impl Container {
     /// If its ending is not one of those that are read, the content is not of its format, or has no names where they are needed.
     pub(super) fn open(input: Input, purpose: Purpose) -> Result<Container> {
         let name = input.name.clone();
+        let mut input = input;
+        let is_packed = Format::of(&mut input).map_err(|error| error.in_source(&name))? == Format::Gzip;
+        let input = if is_packed { input.unpacked().map_err(|error| error.in_source(&name))? } else { input };
         Container::of_input(input, purpose).map_err(|error| error.in_source(name))
     }
 
@@ -156,16 +201,58 @@ impl Container {
             }
             Format::Json => {
                 input.charge_as_text()?;
-                let json = parse(&name, &input.text()?)?;
-                let nodes = if purpose == Purpose::Results { Nodes::Computed } else { Nodes::Given };
+                let is_sniffed = input.ending.as_deref() != Some("json") && purpose != Purpose::Layer;
+                let text = input.text()?;
+                let json = match parse(&name, &text) {
+                    Err(_) if is_sniffed && looks_inline(&text) => {
+                        let tables = tables(&name, &text, DelimiterChoice::Detected, purpose.allowed())?;
+                        return Ok(Container::of_arrays(name, tables, limit));
+                    }
+                    json => json?,
+                };
+                let nodes = match purpose {
+                    Purpose::One(_) => Nodes::Either,
+                    Purpose::Layer => Nodes::Given,
+                    Purpose::Results => Nodes::Computed,
+                };
                 let (names, entries) = document(json, nodes)?.into_iter().unzip();
                 (names, Entries::Text(entries))
             }
-            Format::Delimited(_) if purpose == Purpose::Layer => return Err(nameless()),
             Format::Delimited(delimiting) => {
                 input.charge_as_text()?;
-                let array = table(&name, &input.text()?, delimiting, purpose.allowed())?;
-                (vec![None], Entries::Text(vec![Json::Array(array)]))
+                let tables = tables(&name, &input.text()?, delimiting, purpose.allowed())?;
+                if purpose == Purpose::Layer && tables.iter().any(|(name, _)| name.is_none()) {
+                    return Err(nameless());
+                }
+                return Ok(Container::of_arrays(name, tables, limit));
+            }
+            Format::Gzip => {
+                return Err(Error::new("this is a gzip file in a gzip file").help("unpack it once"));
+            }
+            Format::Torch => {
+                let torch = Torch::open(input)?;
+                let names =
+                    torch.tensors.iter().map(|(name, _)| Some(name.clone()).filter(|name| !name.is_empty()));
+                (names.collect(), Entries::Torch(torch))
+            }
+            Format::Workbook => {
+                let sheets = workbook::sheets(input, purpose.allowed())?;
+                let (names, arrays): (Vec<_>, Vec<_>) = sheets.into_iter().unzip();
+                let names = if names.len() == 1 { vec![None] } else { names.into_iter().map(Some).collect() };
+                (names, Entries::Text(arrays.into_iter().map(Json::Array).collect()))
+            }
+            format @ (Format::Matlab | Format::Pickle) => {
+                let bytes = input.bytes()?;
+                let found = if format == Format::Matlab {
+                    matlab::variables(&bytes, limit)?
+                } else {
+                    pickle::plain(&bytes)?
+                };
+                let (names, numbers): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+                (
+                    names.into_iter().map(|name| Some(name).filter(|name| !name.is_empty())).collect(),
+                    Entries::Held(numbers),
+                )
             }
         };
         let named = !names.contains(&None);
@@ -176,6 +263,20 @@ impl Container {
         Ok(Container { name, names, named, limit, entries })
     }
 
+    /// Arrays of a text that has been read.
+    fn of_arrays(name: String, arrays: Vec<(Option<String>, Array)>, limit: Limit) -> Container {
+        let (names, arrays): (Vec<_>, Vec<_>) = arrays.into_iter().unzip();
+        let named = !names.contains(&None);
+        let names = names.into_iter().map(Option::unwrap_or_default).collect();
+        Container {
+            name,
+            names,
+            named,
+            limit,
+            entries: Entries::Text(arrays.into_iter().map(Json::Array).collect()),
+        }
+    }
+
     /// A matrix that is typed in place.
     ///
     /// # Errors
@@ -184,13 +285,45 @@ impl Container {
         if purpose == Purpose::Layer {
             return Err(nameless().in_source(name));
         }
-        let entries = Entries::Text(vec![Json::Array(inline(text, purpose.allowed())?)]);
-        Ok(Container { name, names: vec![String::new()], named: false, limit: Limit::ANY, entries })
+        // Lines may be a print with more than numbers.
+        let array = match text.trim().contains('\n') && !text.contains(';') {
+            true => table(&format!("`{}`", clip(text)), text, DelimiterChoice::Detected, purpose.allowed())?,
+            false => inline(text, purpose.allowed())?,
+        };
+        Ok(Container::of_arrays(name, vec![(None, array)], Limit::ANY))
     }
 
-    /// Whether it is a text whose header has no name for the names of its rows.
-    pub(super) fn has_short_header(&self) -> bool {
-        matches!(&self.entries, Entries::Text(all) if matches!(&all[..], [Json::Array(array)] if array.facts.short_header))
+    /// What a reader should know about how a text with one matrix was read.
+    pub(super) fn notes(&self) -> Vec<String> {
+        match &self.entries {
+            Entries::Text(all) => match &all[..] {
+                [Json::Array(array)] => told(&self.name, array),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// The entry for a role: the only one, or the one with its name; with a note in the second case.
+    ///
+    /// # Errors
+    /// As [`Container::check_single`].
+    pub(super) fn entry_for(&self, role: Role) -> Result<(usize, Option<String>)> {
+        let is_it = |name: &&String| own(name) == Some(EntryKind::Whole(role));
+        let found: Vec<&String> = self.names.iter().filter(is_it).collect();
+        match found[..] {
+            [name] if self.names.len() > 1 => {
+                let position = self.names.iter().position(|other| other == name).unwrap_or_default();
+                let note = format!(
+                    "Of {}, `{}` is read; it has {} arrays.",
+                    self.name,
+                    clip(name),
+                    self.names.len()
+                );
+                Ok((position, Some(note)))
+            }
+            _ => self.check_single().map(|()| (0, None)),
+        }
     }
 
     /// The name of an entry in errors.
@@ -225,6 +358,11 @@ impl Container {
             Entries::Npy(input) => npy::stored(&mut input.reader, input.length, limit)?,
             Entries::Npz(npz) => npz.stored(position, limit)?,
             Entries::Safetensors(tensors) => tensors.stored(position, limit)?,
+            Entries::Torch(torch) => return torch.stored(position, limit),
+            Entries::Held(all) => match all.get(position) {
+                Some(Numbers::Held(format, bytes)) => pickle::held(format, bytes, limit)?,
+                _ => return Ok(None),
+            },
             Entries::Text(_) => return Ok(None),
         }))
     }
@@ -250,6 +388,10 @@ impl Container {
             Entries::Text(entries) if position < entries.len() => {
                 item(mem::replace(&mut entries[position], Json::Null))
             }
+            Entries::Held(all) => match all.get(position) {
+                Some(Numbers::Array(array)) => Ok(Item::Array(array.clone())),
+                _ => Err(Error::new("no such entry")),
+            },
             _ => Err(Error::new("no such entry")),
         }
     }
@@ -268,6 +410,16 @@ impl Container {
         match self.names.len() {
             0 => Err(Error::new("the file has no arrays").in_source(&self.name)),
             1 => Ok(()),
+            _ if ["indptr", "indices", "data"]
+                .iter()
+                .all(|part| self.names.iter().any(|name| name == part)) =>
+            {
+                Err(Error::new("this is a sparse matrix of SciPy").in_source(&self.name).help(
+                    remedy::python(&self.name, "import numpy, scipy.sparse", |file| {
+                        format!("scipy.sparse.load_npz({file}).toarray()")
+                    }),
+                ))
+            }
             several => {
                 let list = listed_briefly(self.names.iter().map(String::as_str));
                 Err(Error::new(format!("the file has {several} arrays, but one is needed: {list}"))

@@ -76,8 +76,9 @@ impl<'a> Files<'a> {
     pub fn read(&mut self, source: &str, role: Role, want: ReadOptions) -> Result<Tensor> {
         let limit = if want.dtype_of(role).is_some() { Limit::LARGE } else { Limit::ANY };
         let mut container = self.opened(source, limit, Purpose::One(allowed(role)))?;
-        container.check_single()?;
-        container.tensor(0, role, want)
+        let (entry, note) = container.entry_for(role)?;
+        self.note(note);
+        container.tensor(entry, role, want)
     }
 
     /// All arrays that `source` holds, each under its own name where the file gives names. Anything is let in that is a
@@ -152,20 +153,23 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// What stands behind a name, with a note if its first column was taken for names without a sign in the header.
+    /// What stands behind a name, with notes on what had to be guessed.
     fn opened(&mut self, source: &str, limit: Limit, purpose: Purpose) -> Result<Container> {
         let container = match self.source(source)? {
             Source::Inline(text) => Container::typed_in_place(visible(source).into_owned(), &text, purpose)?,
             found => Container::open(self.input(source, &found, limit)?, purpose)?,
         };
-        let name = &container.name;
-        let note = format!(
-            "The first column of {name} is taken for the names of the rows: the header has one name fewer than there are columns."
-        );
-        if container.has_short_header() && !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
+        self.note(container.notes());
         Ok(container)
+    }
+
+    /// Keeps notes, each once.
+    fn note(&mut self, notes: impl IntoIterator<Item = String>) {
+        for note in notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
     }
 }
 

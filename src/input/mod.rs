@@ -11,14 +11,18 @@ mod container;
 mod draft;
 mod files;
 mod layers;
+mod matlab;
 mod model_folder;
 mod npy;
 mod open;
+mod pickle;
+mod remedy;
 mod safetensors;
 mod save;
 mod save_model;
 mod source;
 mod words;
+mod workbook;
 
 pub mod system;
 

@@ -31,7 +31,7 @@ const LONGEST_TEXT: usize = 4096;
 
 /// The type of a name such as `<f8`, `=i4`, `>d`, `float64` or `|S5`, and whether it is big-endian; `None` for a type that is
 /// not read.
-fn kind(name: &str) -> Option<(Kind, bool)> {
+pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
     let listed = |list: &str, word: &str| list.split(' ').any(|known| known == word);
     if let Some((cell, ..)) = TYPES.iter().find(|(.., names)| listed(names, name)) {
         return Some((Kind::Number(*cell), false));

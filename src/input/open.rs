@@ -7,6 +7,8 @@ use std::io::{BufReader, Cursor, ErrorKind, Read, Seek};
 use std::path::Path;
 use std::{fs, io};
 
+use flate2::read::MultiGzDecoder;
+
 use crate::error::{Error, Place, Result};
 use crate::foreign::{from_path, visible};
 use crate::memory::ChargedBytes;
@@ -138,12 +140,44 @@ impl Input {
         }
         decode(&self.name, bytes)
     }
+
+    /// All bytes, charged to the budget until the command is over.
+    ///
+    /// # Errors
+    /// If there are more than its limit, or than the budget has left.
+    pub(super) fn bytes(self) -> Result<Vec<u8>> {
+        let Input { name, limit, mut reader, .. } = self;
+        let mut bytes = ChargedBytes::new(u64::MAX);
+        io::copy(&mut reader.by_ref().take(limit.whole + 1), &mut bytes)
+            .map_err(|error| unreadable(&name, &error))?;
+        let bytes = bytes.kept();
+        if bytes.len() as u64 > limit.whole { Err(limit.too_large(&name)) } else { Ok(bytes) }
+    }
+
+    /// What a gzip file holds, as a file of its own, with the ending that stands before `.gz`.
+    ///
+    /// # Errors
+    /// If it is damaged, or unpacks to more than its limit.
+    pub(super) fn unpacked(self) -> Result<Input> {
+        let Input { name, limit, reader, .. } = self;
+        let stem = Path::new(&name).file_stem().map(Path::new).and_then(ending);
+        let mut inside = Input::drain(&name, &mut MultiGzDecoder::new(reader), limit)?;
+        inside.ending = stem.filter(|_| name.to_lowercase().ends_with(".gz"));
+        Ok(inside)
+    }
 }
 
-/// Bytes as text, without a byte order mark.
+/// Bytes as text, without a byte order mark: UTF-8, or UTF-16 as Windows and Excel write it.
 fn decode(name: &str, bytes: Vec<u8>) -> Result<String> {
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return Err(Error::new("UTF-16 text").in_source(name).help("save it as UTF-8"));
+    if let Some(big) = is_utf_16(&bytes) {
+        let (units, odd) = bytes.as_chunks::<2>();
+        let units =
+            units.iter().map(|&unit| if big { u16::from_be_bytes(unit) } else { u16::from_le_bytes(unit) });
+        let text: std::result::Result<String, _> = char::decode_utf16(units).collect();
+        return match text {
+            Ok(text) if odd.is_empty() => Ok(text.trim_start_matches('\u{feff}').to_string()),
+            _ => Err(Error::new("this is damaged UTF-16 text").in_source(name).help("save it as UTF-8")),
+        };
     }
     match String::from_utf8(bytes) {
         Ok(mut text) if text.starts_with('\u{feff}') => {
@@ -159,6 +193,21 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<String> {
                 "save it as UTF-8; if it holds arrays in binary, its name has to end in .npy, .npz or .safetensors",
             ))
         }
+    }
+}
+
+/// Whether bytes are UTF-16 text, and if so whether the larger half of each unit comes first: by the mark at the start, or by the zeros
+/// in every second byte.
+fn is_utf_16(bytes: &[u8]) -> Option<bool> {
+    let zeros =
+        |first: usize| bytes.len() > 3 && bytes.iter().take(64).skip(first).step_by(2).all(|&byte| byte == 0);
+    let others = |first: usize| bytes.iter().take(64).skip(first).step_by(2).all(|&byte| byte != 0);
+    match bytes {
+        [0xff, 0xfe, ..] => Some(false),
+        [0xfe, 0xff, ..] => Some(true),
+        _ if zeros(1) && others(0) => Some(false),
+        _ if zeros(0) && others(1) => Some(true),
+        _ => None,
     }
 }
 
@@ -284,8 +333,16 @@ mod tests {
     fn bytes_that_are_no_text_are_named_with_their_place() {
         let said = decode("x.csv", b"1,2\n3,\xff".to_vec()).unwrap_err().to_string();
         assert!(said.starts_with("x.csv:2:3: this is not UTF-8 text"), "{said}");
-        let said = decode("x.csv", b"\xff\xfe1\0".to_vec()).unwrap_err().to_string();
+        let said = decode("x.csv", b"\xff\xfe1\0\0\xd8".to_vec()).unwrap_err().to_string();
         assert!(said.contains("UTF-16"), "{said}");
+    }
+
+    #[test]
+    fn utf_16_is_text_in_either_order_and_without_a_mark() {
+        for bytes in [&b"\xff\xfe1\0,\x002\0"[..], b"\xfe\xff\x001\0,\x002", b"1\0,\x002\0", b"\x001\0,\x002"]
+        {
+            assert_eq!(decode("x.csv", bytes.to_vec()).unwrap(), "1,2", "{bytes:?}");
+        }
     }
 
     #[test]

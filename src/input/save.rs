@@ -91,8 +91,9 @@ pub fn save(path: &Path, name: &str, table: &dyn Table, writing: WritePermission
             Format::Npz => npz(file, None, &[(name, table)]),
             Format::Safetensors => safetensors(file, &[(name, table)]),
             Format::Delimited(DelimiterChoice::By(Delimiter::Character(tab))) => delimited(file, tab, table),
-            Format::Delimited(_) => delimited(file, b',', table),
             Format::Json => json(file, &TableObject(table)),
+            // No ending stands for those that are only read.
+            _ => delimited(file, b',', table),
         }?;
         computed = table.check();
         if computed.is_ok() { Ok(()) } else { Err("a number could not be computed".into()) }
@@ -254,7 +255,7 @@ fn quoted(label: &str, delimiter: u8, is_alone: bool) -> String {
     let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || marks.contains(&c);
     let is_title =
         is_alone && (label.ends_with([':', '=']) || label.to_ascii_lowercase().starts_with("sep="));
-    let safe = !label.is_empty() && !label.starts_with('#') && !label.contains(special);
+    let safe = !label.is_empty() && !label.starts_with(['#', '(', '|']) && !label.contains(special);
     if safe && !is_title && !is_meant_as_number(label) {
         label.to_string()
     } else {

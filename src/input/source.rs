@@ -68,7 +68,11 @@ impl Source {
 
 /// True if this reads as a matrix that is typed in place.
 fn is_inline(text: &str) -> bool {
-    looks_inline(text) && !looks_like_path(text)
+    // `[[1/2, 1]]` has a slash, and ends as no name of a file does.
+    looks_inline(text)
+        && (!looks_like_path(text)
+            || text.trim().contains('\n')
+            || text.trim_end().ends_with([']', '}', ')', ';']))
 }
 
 /// True if a file or folder of this name exists, on disk or in the program; also if that cannot be found out.
