@@ -6,11 +6,13 @@ use serde::Deserialize;
 
 use crate::attention::Base;
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::graph::{Convention, Origin, recipes};
+use crate::input::{self, Files};
 use crate::matrix::Matrix;
+use crate::read::{self, AllowedNumbers, told};
 use crate::render::Page;
-use crate::story::Story;
-use crate::{read, story};
+use crate::story::{self, Story};
 
 use super::options::positive;
 use super::output::one_page;
@@ -40,24 +42,47 @@ impl SoftmaxArgs {
         live.check(output)?;
         let page = match versus.options() {
             None => {
-                let page = nodes.page(self.story(false)?, output)?;
+                let scores = self.scores(env, streams.input)?;
+                let page = nodes.page(self.story(&scores, false)?, output)?;
                 // On a page that computes, the temperature can be changed also where it is 1.
                 let is_whole = live.live && page.headed;
-                let computing = is_whole.then(|| self.story(true)).transpose()?;
+                let computing = is_whole.then(|| self.story(&scores, true)).transpose()?;
                 Page { computing: computing.map(Box::new), ..page }
             }
             Some(options) => {
                 let other = typed_with::<SoftmaxArgs>("softmax", program, options)?;
-                let story = |args: &SoftmaxArgs, _: &mut dyn Read| args.story(false);
+                let story =
+                    |args: &SoftmaxArgs, input: &mut dyn Read| args.story(&args.scores(env, input)?, false);
                 self.shown.beside(options, [self, &other], streams.input, story)?
             }
         };
         one_page(page, "softmax", &self.shown.style(env, Convention::Rows), env, streams)
     }
 
-    /// The story; of a temperature of 1 with its step only where it is `open`.
-    fn story(&self, open: bool) -> Result<Story> {
-        let temperature = positive("--temperature", &self.varied.temperature)?;
+    /// The scores: typed, as a program prints them in brackets, or from a file.
+    fn scores(&self, env: &Env, input: &mut dyn Read) -> Result<Scores> {
+        let typed = self.numbers.join(" ");
+        let is_file = |text: &str| text == "-" || read::number(text).is_err() && input::exists(text);
+        let (read, origin, notes) = match &self.numbers[..] {
+            [file] if is_file(file) => {
+                let mut files = Files::new(input).within(env.reading.clone());
+                let array = files.array(file, AllowedNumbers::INFINITE)?;
+                (array.values().to_vec(), visible(file).into_owned(), files.take_notes())
+            }
+            _ if typed.contains(['[', '{', '(']) && read::looks_inline(&typed) => {
+                let array = read::inline(&typed, AllowedNumbers::INFINITE)?;
+                (array.values().to_vec(), "the command line".into(), told("The text", &array))
+            }
+            _ => (self.typed()?, "the command line".into(), Vec::new()),
+        };
+        if let Some(number) = read.iter().find(|number| number.is_nan() || **number == f64::INFINITY) {
+            return Err(not_a_score(&number.to_string()));
+        }
+        Ok(Scores { numbers: read, origin, notes })
+    }
+
+    /// The numbers of the command line.
+    fn typed(&self) -> Result<Vec<f64>> {
         let mut scores = Vec::new();
         read::check_commas(&self.numbers.join(" "))?;
         let numbers =
@@ -66,22 +91,40 @@ impl SoftmaxArgs {
             let number =
                 read::number(text).map_err(|error| error.in_source(format!("number {}", i + 1)))?.value;
             if number.is_nan() || number == f64::INFINITY {
-                return Err(Error::new(format!("`{text}` is not a score"))
-                    .help("write finite numbers, or -inf for a masked score"));
+                return Err(not_a_score(text));
             }
             scores.push(number);
         }
         if scores.is_empty() {
             return Err(Error::new("there is no number").help("attn softmax 1 2 3"));
         }
+        Ok(scores)
+    }
+
+    /// The story; of a temperature of 1 with its step only where it is `open`.
+    fn story(&self, scores: &Scores, open: bool) -> Result<Story> {
+        let temperature = positive("--temperature", &self.varied.temperature)?;
         let graph = recipes::softmax(
-            Matrix::from_row_major(1, scores.len(), &scores)?,
-            Origin::User("the command line".into()),
+            Matrix::from_row_major(1, scores.numbers.len(), &scores.numbers)?,
+            Origin::User(scores.origin.clone()),
             Some(temperature).filter(|temperature| open || *temperature != 1.0),
             self.varied.base()?,
         )?;
-        Ok(story::softmax(graph))
+        let mut story = story::softmax(graph);
+        story.notes.extend(scores.notes.iter().cloned());
+        Ok(story)
     }
+}
+
+/// Scores, where they are from, and notes on how they were read.
+struct Scores {
+    numbers: Vec<f64>,
+    origin: String,
+    notes: Vec<String>,
+}
+
+fn not_a_score(text: &str) -> Error {
+    Error::new(format!("`{text}` is not a score")).help("write finite numbers, or -inf for a masked score")
 }
 
 impl VariedArgs {

@@ -1,11 +1,12 @@
-//! Word vectors in the usual text form: `word v1 v2 …` on every line, with or without word2vec's first line
-//! `count width`, plain or gzip.
+//! Word vectors in the usual text form: `word v1 v2 …` on every line, as GloVe and fastText write them, with or without word2vec's first
+//! line `count width`, or with commas; in word2vec's binary form; or a table of any other form that names its rows. Each plain or gzip.
 //!
 //! A line costs one look for its end and, where its first byte begins a wanted word, one comparison; only the numbers
 //! of wanted words are read. Words are compared as bytes, since such files hold words that are not UTF-8.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{Cursor, ErrorKind, Read};
+use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::iter;
 use std::ops::ControlFlow;
 
@@ -13,9 +14,10 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Place, Result};
 use crate::foreign::to_os;
-use crate::read::{AllowedNumbers, entries, is_punctuation, number};
+use crate::read::{AllowedNumbers, Item, Limit, entries, is_punctuation, number};
 use crate::text::{clip, counted, one_of};
 
+use super::container::{Container, Purpose};
 use super::open::{Input, empty, unreadable};
 
 /// The vectors that a file has for some words.
@@ -44,12 +46,23 @@ pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resul
         found: HashMap::new(),
         width: None,
         is_plausible: false,
+        separator: None,
     };
     for first in search.wanted.iter().filter_map(|word| word.first()) {
         search.first_bytes[usize::from(*first)] = true;
     }
+    let mut in_lines = true;
     if let Some(mut reader) = stream.open(name)? {
-        each_line(name, &mut reader, |number, line| search.line(number, line))?;
+        let mut start = Vec::new();
+        reader.by_ref().take(START).read_to_end(&mut start).map_err(|error| unreadable(name, &error))?;
+        let kind = Form::of(&start);
+        let mut whole = Cursor::new(start).chain(reader);
+        in_lines = kind == Form::Lines;
+        match kind {
+            Form::Lines => each_line(name, &mut whole, |number, line| search.line(number, line))?,
+            Form::Binary(count, width) => search.binary(&mut whole, count, width)?,
+            Form::Table => search.table(Input::drain(name, &mut whole, Limit::ANY)?)?,
+        }
     }
     let has_vectors = !search.found.is_empty() || search.is_plausible;
     let Some((width @ 1.., _)) = search.width.filter(|_| has_vectors) else {
@@ -60,7 +73,7 @@ pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resul
         words.iter().zip(&lower).map(|(word, lower)| found(word).or_else(|| found(lower))).collect();
     let missing = words.iter().zip(&rows).filter(|(_, row)| row.is_none()).map(|(word, _)| *word);
     let missing: Vec<&str> = missing.collect();
-    let hints = hints(name, &missing, stream)?;
+    let hints = if in_lines { hints(name, &missing, search.separator, stream)? } else { Vec::new() };
     Ok(WordVectors { width, rows, hints })
 }
 
@@ -78,34 +91,158 @@ struct Search<'w> {
     width: Option<(usize, usize)>,
     /// True if one of the first two lines is a vector of that width.
     is_plausible: bool,
+    /// What stands between a word and its numbers, if no blank.
+    separator: Option<u8>,
 }
 
+/// The bytes by which the form of a file is known.
+const START: u64 = 4096;
+
+/// The form of a file of vectors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Lines,
+    /// word2vec's, with the number of words and that of the numbers of each.
+    Binary(u64, usize),
+    /// JSON, NumPy's archives, workbooks and the like.
+    Table,
+}
+
+impl Form {
+    fn of(start: &[u8]) -> Form {
+        let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(start).trim_ascii_start();
+        let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        if let Some((count, width)) = header(line)
+            && let Some(behind) = start.get(line.len() + 1..)
+            && let Some(blank) = memchr::memchr(b' ', behind)
+        {
+            // In text a number follows the word.
+            let first = behind[blank + 1..].split(u8::is_ascii_whitespace).next().unwrap_or_default();
+            if str::from_utf8(first).map_or(true, |text| number(text).is_err()) {
+                return Form::Binary(count, width);
+            }
+        }
+        let is_json = text.starts_with(b"{") && text[1..].trim_ascii_start().starts_with(b"\"")
+            || text.starts_with(b"[{");
+        if is_json
+            || start.starts_with(b"PK\x03\x04")
+            || line.starts_with(b"| ") && line.iter().filter(|&&byte| byte == b'|').count() > 2
+        {
+            Form::Table
+        } else {
+            Form::Lines
+        }
+    }
+}
+
+/// The longest word of a binary file, and the most numbers of each.
+const LONGEST_IN_BINARY: usize = 1 << 12;
+const WIDEST_IN_BINARY: usize = 1 << 16;
+
 impl<'w> Search<'w> {
+    /// Looks the words up in word2vec's binary form: a word, a blank, and its numbers in four bytes each.
+    fn binary(&mut self, stream: &mut dyn Read, count: u64, width: usize) -> Result<()> {
+        let cut = || {
+            Error::new("the file ends within a vector, or is no binary file of word2vec")
+                .in_source(self.name)
+                .help(BINARY)
+        };
+        if width == 0 || width > WIDEST_IN_BINARY {
+            return Err(cut());
+        }
+        let mut stream = BufReader::new(stream);
+        stream.skip_until(b'\n').map_err(|error| unreadable(self.name, &error))?;
+        let (mut word, mut bytes) = (Vec::new(), vec![0; 4 * width]);
+        let mut found = Vec::new();
+        for _ in 0..count {
+            word.clear();
+            let read = stream.by_ref().take(LONGEST_IN_BINARY as u64).read_until(b' ', &mut word);
+            read.map_err(|error| unreadable(self.name, &error))?;
+            if word.pop() != Some(b' ') || stream.read_exact(&mut bytes).is_err() {
+                return Err(cut());
+            }
+            if let Some(&wanted) = self.wanted.get(word.trim_ascii_start()) {
+                let numbers: Vec<f64> =
+                    bytes.as_chunks().0.iter().map(|&four| f64::from(f32::from_le_bytes(four))).collect();
+                if !numbers.iter().all(|number| number.is_finite()) {
+                    return Err(cut());
+                }
+                found.push((wanted, numbers));
+            }
+        }
+        for (word, numbers) in found {
+            self.found.entry(word).or_insert(numbers);
+        }
+        (self.width, self.is_plausible) = (Some((width, 1)), true);
+        Ok(())
+    }
+
+    /// Looks the words up in a table that names its rows, or in an archive with a list of words and their vectors.
+    fn table(&mut self, input: Input) -> Result<()> {
+        let name = input.name.clone();
+        let mut container = Container::open(input, Purpose::One(AllowedNumbers::FINITE))?;
+        let (mut words, mut vectors) = (None, None);
+        for position in 0..container.names.len() {
+            match container.read(position)? {
+                Item::Words(list) => words = Some(list),
+                Item::Array(array) if array.dims().len() == 2 => vectors = Some(array),
+                Item::Array(_) => {}
+            }
+        }
+        let words = words.or_else(|| vectors.as_ref()?.row_labels().map(|labels| labels.to_vec()));
+        let (Some(words), Some(vectors)) = (words, vectors) else {
+            return Err(Error::new("the file does not name the words of its vectors")
+                .in_source(name)
+                .help(EXAMPLE));
+        };
+        let vectors = vectors.checked(&name, AllowedNumbers::FINITE)?;
+        let width = vectors.dims()[1];
+        if words.len() != vectors.dims()[0] {
+            let (words, rows) = (counted(words.len(), "word"), counted(vectors.dims()[0], "vector"));
+            return Err(Error::new(format!("the file has {words}, but {rows}"))
+                .in_source(name)
+                .help(EXAMPLE));
+        }
+        for (word, row) in words.iter().zip(vectors.values().chunks(width)) {
+            if let Some(&wanted) = self.wanted.get(word.as_bytes()) {
+                self.found.entry(wanted).or_insert_with(|| row.to_vec());
+            }
+        }
+        (self.width, self.is_plausible) = (Some((width, 1)), true);
+        Ok(())
+    }
+
     fn line(&mut self, line_number: usize, mut line: &[u8]) -> Result<ControlFlow<()>> {
         if line_number == 1 {
             line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
             if memchr::memchr(0, line).is_some() {
                 return Err(Error::new("not text").in_source(self.name).help(BINARY));
             }
-            if let Some(width) = header_width(line) {
+            if let Some((_, width)) = header(line) {
                 self.width = Some((width, 1));
                 return Ok(ControlFlow::Continue(()));
             }
+            self.separator = separator(line);
         }
         if self.width.is_none() {
-            let fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count();
-            self.width = (fields > 0).then(|| (fields - 1, line_number));
+            let (_, rest) = split_word(line, self.separator);
+            let fields = fields(&String::from_utf8_lossy(rest), self.separator).len();
+            self.width = (!line.trim_ascii().is_empty()).then_some((fields, line_number));
         }
         if !self.is_plausible && line_number <= 2 {
-            let text = String::from_utf8_lossy(split_word(line).1);
-            let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-            let is_vector = fields.iter().all(|field| number(field).is_ok());
+            let text = String::from_utf8_lossy(split_word(line, self.separator).1);
+            let fields = fields(&text, self.separator);
+            // Where commas part them, a line of numbers alone has no word.
+            let has_word = self.separator.is_none()
+                || number(&String::from_utf8_lossy(split_word(line, self.separator).0)).is_err();
+            let is_vector = has_word && fields.iter().all(|field| number(field).is_ok());
             self.is_plausible = is_vector && self.width.is_some_and(|(width, _)| width == fields.len());
         }
-        if !line.first().is_some_and(|&first| self.first_bytes[usize::from(first)]) {
+        let bare = if self.separator.is_some() { line.strip_prefix(b"\"").unwrap_or(line) } else { line };
+        if !bare.first().is_some_and(|&first| self.first_bytes[usize::from(first)]) {
             return Ok(ControlFlow::Continue(()));
         }
-        let (word, rest) = split_word(line);
+        let (word, rest) = split_word(line, self.separator);
         if let Some(&word) = self.wanted.get(word)
             && !self.found.contains_key(word)
             && let Some(vector) = self.vector(line_number, rest)?
@@ -124,7 +261,7 @@ impl<'w> Search<'w> {
         let place = |column: usize| Place::Text(self.name.to_string(), line, column);
         let text = String::from_utf8_lossy(rest);
         let is_utf8 = str::from_utf8(rest).is_ok();
-        let fields: Vec<&str> = text.split_ascii_whitespace().collect();
+        let fields = fields(&text, self.separator);
         if fields.len() > width && fields.first().is_some_and(|field| number(field).is_err()) {
             return Ok(None);
         }
@@ -158,7 +295,8 @@ impl<'w> Search<'w> {
 
 const EXAMPLE: &str = "write a word and its numbers on each line, such as: bat 3 3";
 
-const BINARY: &str = "convert the binary form to text first, with a word and its numbers on each line";
+const BINARY: &str = "give the text form, with a word and its numbers on each line: of fastText the .vec file, of gensim \
+    model.save_word2vec_format(\"words.txt\")";
 
 // The lines of a stream of any length, in blocks, with a buffer that does not grow.
 
@@ -246,20 +384,51 @@ impl Stream<'_> {
     }
 }
 
+/// The mark between the fields of a line, if no blank: a comma or a semicolon behind the first word, which is more than this mark.
+fn separator(line: &[u8]) -> Option<u8> {
+    let first = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let is_whole = first.len() == line.trim_ascii_end().len();
+    let mark =
+        |mark: u8| if is_whole { first.contains(&mark) } else { first.len() > 1 && first.ends_with(&[mark]) };
+    [b';', b','].into_iter().find(|&candidate| mark(candidate))
+}
+
+/// The numbers of a line as they are written.
+fn fields(text: &str, separator: Option<u8>) -> Vec<Cow<'_, str>> {
+    match separator {
+        None => text.split_ascii_whitespace().map(Cow::Borrowed).collect(),
+        Some(mark) => {
+            let cells = text.trim_start_matches(char::from(mark)).split(char::from(mark)).map(str::trim);
+            // Behind semicolons a comma is that of a decimal.
+            cells
+                .filter(|_| !text.is_empty())
+                .map(|cell| if mark == b';' { cell.replace(',', ".").into() } else { cell.into() })
+                .collect()
+        }
+    }
+}
+
 /// The word at the start of a line, and the rest.
-fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
+fn split_word(line: &[u8], separator: Option<u8>) -> (&[u8], &[u8]) {
+    if let Some(mark) = separator {
+        let end = memchr::memchr(mark, line).unwrap_or(line.len());
+        let (word, rest) = line.split_at(end);
+        let bare = word.trim_ascii();
+        let inside = bare.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\""));
+        return (inside.unwrap_or(bare), rest);
+    }
     match memchr::memchr2(b' ', b'\t', line) {
         Some(end) => line.split_at(end),
         None => (line.trim_ascii_end(), &[]),
     }
 }
 
-/// The width that word2vec's first line announces; `None` if this is another line.
-fn header_width(line: &[u8]) -> Option<usize> {
+/// The number of words and that of the numbers of each, which word2vec's first line announces; `None` if this is another line.
+fn header(line: &[u8]) -> Option<(u64, usize)> {
     let mut fields = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
-    let _count: u64 = fields.next()?.parse().ok()?;
+    let count = fields.next()?.parse().ok()?;
     let width = fields.next()?.parse().ok()?;
-    fields.next().is_none().then_some(width)
+    fields.next().is_none().then_some((count, width))
 }
 
 // After a miss: the words of a file of vectors that come nearest to the one that is not there.
@@ -277,7 +446,7 @@ const OFFERED: usize = 3;
 ///
 /// # Errors
 /// If the second pass fails.
-fn hints(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<Vec<String>> {
+fn hints(name: &str, words: &[&str], separator: Option<u8>, stream: &mut Stream<'_>) -> Result<Vec<String>> {
     let mut seen = HashSet::new();
     let long = words.iter().filter(|word| word.chars().count() >= SHORTEST_WORD && seen.insert(**word));
     // Each costs a look at every line.
@@ -288,8 +457,8 @@ fn hints(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<Vec<Stri
     }
     if let Some(mut reader) = stream.open(name)? {
         each_line(name, &mut reader, |number, line| {
-            let is_header = number == 1 && header_width(line).is_some();
-            if let Ok(word) = str::from_utf8(split_word(line).0)
+            let is_header = number == 1 && header(line).is_some();
+            if let Ok(word) = str::from_utf8(split_word(line, separator).0)
                 && word.len() <= LONGEST_WORD
                 && !is_header
             {

@@ -13,7 +13,7 @@ use crate::diagnose::{
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Node, NodeId, Op, Origin, formula};
 use crate::matrix::Matrix;
-use crate::read::arrays;
+use crate::read::{arrays, told};
 use crate::render::html::{matrix_table, table_of_words};
 use crate::render::html_page::{escaped, live_data};
 use crate::render::numpy::assignment;
@@ -57,6 +57,11 @@ impl Exercise {
             return Err(most.too_large(NAME));
         }
         let mut read = arrays(NAME, text)?;
+        // One note for each array that was read from a form that had to be guessed.
+        let notes: Vec<String> = read
+            .iter()
+            .flat_map(|(name, array)| told(name.as_deref().unwrap_or("Your text"), array))
+            .collect();
         let asked = step.unwrap_or(&self.step);
         let submission = match &mut read[..] {
             [(None, _)] => named_submission(asked, read.remove(0).1, task.right()),
@@ -87,7 +92,7 @@ impl Exercise {
             has_asked: answers.iter().any(|answer| answer.name == self.step),
             report: page_report(&diagnosis, examiner.task(), answers),
             mistakes: ids,
-            remarks: submission.remarks,
+            remarks: notes.into_iter().chain(submission.remarks).collect(),
             decimals: answers.iter().filter_map(|answer| answer.decimals).max(),
             compared,
         })
