@@ -99,9 +99,16 @@ pub fn json(bytes: &[u8]) {
     read("json", bytes);
 }
 
-/// Numbers as text: with commas, tabs, blanks, as Python prints them, and typed in place of a file.
+/// Files that other programs pack: of MATLAB, of PyTorch, pickles, workbooks, gzip. They are known by their content.
+pub fn packed(bytes: &[u8]) {
+    for ending in ["dat", "mat"] {
+        read(ending, bytes);
+    }
+}
+
+/// Numbers as text: with commas, tabs, blanks, as programs print them, in documents, and typed in place of a file.
 pub fn text(bytes: &[u8]) {
-    for ending in ["csv", "tsv", "txt"] {
+    for ending in ["csv", "tsv", "txt", "md"] {
         read(ending, bytes);
     }
     if let Ok(text) = std::str::from_utf8(bytes) {

@@ -12,7 +12,7 @@ mod lessons;
 mod models;
 
 pub use commands::{cli, through_the_program};
-pub use files::{config, json, npy, npz, safetensors, text, words};
+pub use files::{config, json, npy, npz, packed, safetensors, text, words};
 pub use kernels::kernel;
 pub use lessons::{demo, key, lesson, mistakes, prose};
 pub use models::{model, tokenizer};
@@ -21,9 +21,10 @@ pub use models::{model, tokenizer};
 pub type Target = fn(&[u8]);
 
 /// Every target under the name of its program and of its folder of seeds.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("npy", npy),
     ("npz", npz),
+    ("packed", packed),
     ("safetensors", safetensors),
     ("json", json),
     ("text", text),

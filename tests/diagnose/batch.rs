@@ -37,7 +37,7 @@ fn spoil(folder: &Path) -> usize {
         b"\x93NUMPY\x01\x00\x46\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1073741824, 8), }\n",
     )
     .unwrap();
-    fs::write(file("model.pt"), "PK").unwrap();
+    fs::write(file("model.onnx"), "PK").unwrap();
     fs::write(file("unknown.json"), r#"{"foo": [[1]], "bar": [[2]]}"#).unwrap();
     fs::create_dir(file("sub")).unwrap();
     fs::write(file("sub/inner.csv"), "1").unwrap();
@@ -102,7 +102,7 @@ fn unusable_files_get_their_line_and_stop_nothing() {
     let told = batch(class.path(), &[]).out;
     assert!(!told.contains('\u{1b}'));
     let last = told.split("Ignored (").nth(1).unwrap().split("\n\n").next().unwrap();
-    assert!(last.starts_with(&format!("{ignored} files): ")) && last.contains("model.pt"), "{last}");
+    assert!(last.starts_with(&format!("{ignored} files): ")) && last.contains("model.onnx"), "{last}");
     assert!(last.contains("sub") && !last.contains("garbage") && last.lines().count() < 3, "{last}");
 }
 

@@ -83,17 +83,31 @@ fn files_that_cannot_be_read_are_refused() {
 }
 
 #[test]
-fn decimal_commas_are_refused_and_never_taken_for_labels() {
+fn decimal_commas_are_told_or_refused_and_never_taken_for_labels() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (name, text) in [
-        ("one.csv", "1,5;2\n"),
-        ("two.csv", "1,5;2\n2,5;3\n"),
-        ("quoted.csv", "\"1,5\",\"2\"\n\"3\",\"4\"\n"),
+    for (name, text, numbers) in [
+        ("one.csv", "1,5;2\n", Some("1.5,2\n")),
+        ("two.csv", "1,5;2\n2,5;3\n", Some("1.5,2\n2.5,3\n")),
+        ("quoted.csv", "\"1,5\",\"2\"\n\"3\",\"4\"\n", Some("1.5,2\n3,4\n")),
+        ("half.csv", "\"1,5\",2\n\"3,5\",4\n", None),
+        ("blanks.csv", "1,5 2,5\n", None),
     ] {
         let path = file(&folder, name, text.as_bytes());
-        let output = attn(&["attend", "--x", path.to_str().expect("UTF-8")]);
-        assert_refused(&output, name);
-        assert!(String::from_utf8_lossy(&output.stderr).contains("write a decimal point"), "{name}");
+        let output =
+            attn(&["attend", "--x", path.to_str().expect("UTF-8"), "--only", "X", "--format", "csv"]);
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        match numbers {
+            Some(numbers) => {
+                assert_eq!(out, numbers, "{name}: {err}");
+                assert!(err.contains("decimal commas"), "{name}: {err}");
+            }
+            // In quotation marks beside numbers without them it is a name.
+            None if name == "half.csv" => assert_eq!(out, "\"1,5\",2\n\"3,5\",4\n", "{err}"),
+            None => {
+                assert_refused(&output, name);
+                assert!(err.contains("write a decimal point"), "{name}: {err}");
+            }
+        }
     }
 }
 

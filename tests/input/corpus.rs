@@ -52,6 +52,7 @@ macro_rules! replayed {
 replayed! {
     no_npy_file_breaks_the_reader: "npy",
     no_npz_file_breaks_the_reader: "npz",
+    no_packed_file_breaks_the_reader: "packed",
     no_safetensors_file_breaks_the_reader: "safetensors",
     no_json_file_breaks_the_reader: "json",
     no_text_of_numbers_breaks_the_reader: "text",
@@ -71,9 +72,10 @@ replayed! {
 #[test]
 fn hostile_files_leave_every_command_with_0_1_or_2() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for target in ["npy", "npz", "safetensors", "json", "text", "config"] {
+    for target in ["npy", "npz", "packed", "safetensors", "json", "text", "config"] {
         let ending = match target {
             "text" => "csv",
+            "packed" => "dat",
             "config" => "json",
             other => other,
         };

@@ -80,10 +80,26 @@ fn a_whole_number_before_a_word_is_a_row_and_no_label() {
 
 #[test]
 fn what_is_nearly_a_number_names_no_row() {
-    for cell in ["1/4", "10%", "1:", "-1/2"] {
+    for (cell, number) in [
+        ("1/4", Some(0.25)),
+        ("10%", Some(0.1)),
+        ("1:", None),
+        ("-1/2", Some(-0.5)),
+        ("1/0", None),
+        ("1/2/3", None),
+    ] {
         for text in [format!("{cell} 1 2\n3 4 5\n"), format!("{cell},1,2\n3,4,5\n")] {
-            let said = read(&text).unwrap_err();
-            assert!(said.contains(&format!("`{cell}` is not a number")), "{text}: {said}");
+            match (number, read(&text)) {
+                (Some(number), read) => {
+                    assert_eq!(read.unwrap().0.values(), [number, 1.0, 2.0, 3.0, 4.0, 5.0], "{text}")
+                }
+                (None, Ok((array, _))) => {
+                    assert_eq!((names(array.row_labels()).len(), cell), (2, "1/2/3"), "{text}")
+                }
+                (None, Err(said)) => {
+                    assert!(said.contains(&format!("`{cell}` is not a number")), "{text}: {said}")
+                }
+            }
         }
     }
     assert_eq!(names(read("2024/01/02 1 2\n").unwrap().0.row_labels()), ["2024/01/02"]);
@@ -127,9 +143,19 @@ fn no_words_above_numbers_cost_a_number() {
 }
 
 #[test]
-fn names_of_rows_that_are_numbers_need_a_sign() {
+fn names_of_rows_that_are_numbers_need_a_sign_or_count_the_rows() {
     // What R's write.table and pandas write without a name for the first column.
-    let said = read("x y\n1 0.5 1.5\n2 10.5 11.5\n").unwrap_err();
+    for first in [0, 1] {
+        let (array, notes) = read(&format!("x y\n{first} 0.5 1.5\n{} 10.5 11.5\n", first + 1)).unwrap();
+        assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[0.5, 1.5, 10.5, 11.5][..]));
+        assert!(notes[0].contains("is taken for the names of the rows"), "{notes:?}");
+    }
+    let said = read("x y\n1 0 0\n1 1 0\n").unwrap_err();
+    assert!(
+        said.contains("3:1: this line has 3 numbers, but the text above it, `x y`, names 2 columns"),
+        "{said}"
+    );
+    let said = read("x y\n4 0.5 1.5\n5 10.5 11.5\n").unwrap_err();
     assert!(
         said.contains("2:1: this line has 3 numbers, but the text above it, `x y`, names 2 columns"),
         "{said}"

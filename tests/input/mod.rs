@@ -14,6 +14,7 @@ mod memory;
 mod model_folder;
 mod own_words;
 mod params;
+mod pasted;
 mod refusals;
 mod round_trips;
 mod saved;

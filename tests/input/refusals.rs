@@ -207,9 +207,10 @@ fn unknown_endings_and_pickles_are_refused_with_a_remedy() {
     let folder = Folder::new();
     assert_said(
         &refused(&folder.file("x.xlsx", b"1")),
-        "files that end in `.xlsx` are not supported\n  help: save it as .npy, .npz",
+        "this is text, and no .xlsx file\n  help: if it is a text of numbers, give it the ending .txt",
     );
-    assert_said(&refused(&folder.file("x.pt", b"1")), "save the tensors as .safetensors");
+    assert_said(&refused(&folder.file("x.pt", b"\x80\x02cposix\nsystem\n.")), "a pickle with `posix.system`");
+    assert_said(&refused(&folder.file("x.parquet", b"PAR1")), "pandas.read_parquet('");
 }
 
 #[test]

@@ -310,11 +310,11 @@ fn characters_that_could_drive_a_terminal_are_named_and_never_printed() {
 fn a_file_that_is_no_text_or_no_lesson_is_refused() {
     let binary = b"---\nattn-lesson: 1\n---\n\0\x01\x02".to_vec();
     let utf16: Vec<u8> =
-        [0xff, 0xfe].into_iter().chain("---\nattn".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        [0xff, 0xfe, 0].into_iter().chain("---\nattn".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let many = format!("{HEAD}{}", "a line of a long lesson\n\n".repeat(430_000));
     for (bytes, words) in [
         (binary, "a zero byte"),
-        (utf16, "UTF-16 text\n  help: save it as UTF-8"),
+        (utf16, "damaged UTF-16 text\n  help: save it as UTF-8"),
         (b"---\nattn-lesson: 1\n---\n\xff\xfe\xff".to_vec(), "x.md:4:1: this is not UTF-8 text"),
         (many.into_bytes(), "but at most 1048576 are read"),
         (Vec::new(), "0 bytes"),
