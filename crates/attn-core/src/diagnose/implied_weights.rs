@@ -59,9 +59,9 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
 type Ratios = Vec<Vec<Vec<Option<f64>>>>;
 
 /// One head: its right weights, and for each key the row that a weight of 1 adds to the result.
-struct Head<'a> {
+pub(super) struct Head<'a> {
     weights: &'a Matrix,
-    added: Matrix,
+    pub added: Matrix,
 }
 
 /// A result that was handed in, and what the right one is mixed from.
@@ -183,7 +183,7 @@ fn is_zero(numbers: &[f64], allowed: impl Fn(usize) -> f64) -> bool {
 }
 
 /// The heads, with the part of W_O that is theirs already applied to their values.
-fn heads(task: &Task) -> Option<Vec<Head<'_>>> {
+pub(super) fn heads(task: &Task) -> Option<Vec<Head<'_>>> {
     let right = task.right();
     // What a bias adds is not mixed by any weights.
     if right.at(Role::BO).is_some() {

@@ -19,6 +19,7 @@ mod linear;
 mod naming;
 mod partial;
 mod search;
+mod solver;
 mod submission;
 mod suggest;
 mod task;

@@ -14,6 +14,7 @@ use super::equivalent_forms::later_steps;
 use super::fits::{fits, fits_by_row, fits_without_number};
 use super::partial::{in_one_head, in_some_rows};
 use super::search::{Fit, Search, SearchResult};
+use super::solver;
 use super::task::standing_for;
 use super::walk::Walk;
 
@@ -39,7 +40,7 @@ impl<'a> Walk<'a> {
             // Numbers of another node may also come from two mistakes in this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
-                found = found.or(|| search.fitted());
+                found = found.or(|| search.fitted()).or(|| search.solved_for());
                 self.pairs_tried &= !found.is_open() || candidates.is_feasible(CandidateList::Pairs);
                 found = found.or(|| search.pairs());
                 // A row of NaN beside right ones has many causes: none is named for that row alone.
@@ -207,6 +208,11 @@ impl Search<'_> {
     /// The mistakes with a number of their own that do.
     fn fitted(&self) -> SearchResult {
         self.left_of(fits(self))
+    }
+
+    /// Those whose quantity, order or place is solved for.
+    fn solved_for(&self) -> SearchResult {
+        self.left_of(solver::fits(self))
     }
 
     /// Those that are made in some rows alone, or in one head alone.

@@ -231,6 +231,24 @@ impl Task {
         Task { inputs, right, ..self.clone() }
     }
 
+    /// The computation with other numbers in some steps, given or computed, and these changes, as far as it goes.
+    pub(super) fn replaced(&self, nodes: &[(String, Matrix)], changes: &[&Change]) -> Graph {
+        let mut recipe = self.recipe;
+        let tree = || self.tree.get_or_init(|| tree(&self.recipe)).clone();
+        Change::put_into(tree, changes.iter().copied(), &mut recipe);
+        let mut inputs = self.inputs.clone();
+        if recipe.mask.matrix.is_none() {
+            inputs.mask = None;
+        }
+        for (name, matrix) in nodes {
+            match Role::all().find(|role| role.name() == name && inputs.get(*role).is_some()) {
+                Some(role) => inputs.set(role, matrix.clone()),
+                None => drop(inputs.instead.insert(name.clone(), matrix.clone().into())),
+            }
+        }
+        self.computed(&recipe, inputs, &[])
+    }
+
     /// The computation of a recipe and its gradients, as far as it goes.
     fn computed(&self, recipe: &Recipe, inputs: AttendInputs, detours: &[Detour]) -> Graph {
         let is_replaced = !inputs.instead.is_empty();

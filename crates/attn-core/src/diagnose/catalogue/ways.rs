@@ -86,9 +86,11 @@ impl Mistake {
             ways.extend(match entry.generator.as_deref() {
                 None => reader.of_entry(entry)?,
                 Some("operators") => operators::ways(self, task)?,
+                // What is solved for is not tried.
+                Some("solver") => Vec::new(),
                 Some(other) => {
-                    let error =
-                        Error::new(format!("there is no generator `{}`", clip(other))).help("operators");
+                    let error = Error::new(format!("there is no generator `{}`", clip(other)))
+                        .help("operators, solver");
                     return Err(error.moved(self.place(reader.way, "generator")));
                 }
             });

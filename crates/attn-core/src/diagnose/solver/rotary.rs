@@ -1,0 +1,271 @@
+//! RoPE: which columns turn together, by which angles, and over which width.
+
+use crate::attention::Pairing;
+use crate::elementary::{cos, ln, pow, sin};
+use crate::graph::recipes::PositionKind;
+use crate::graph::{Op, Role};
+use crate::matrix::Matrix;
+
+use super::super::catalogue::numbers::number;
+use super::{Alternative, OneNumber, Steps, slip};
+
+/// The rotation of one head of queries or keys in the right answer.
+pub(super) struct Turned<'a> {
+    /// The name of its node.
+    pub name: String,
+    /// The head before it is rotated.
+    pub source: &'a Matrix,
+    /// The position of the first row.
+    pub first: usize,
+    pub pairing: Pairing,
+    pub magnitude: f64,
+    /// The frequencies of the pairs.
+    pub frequencies: &'a Matrix,
+}
+
+impl<'a> Turned<'a> {
+    /// The rotated heads of a role; none where they are not rotated, or in another way than a single rotation.
+    pub(super) fn all(steps: &Steps<'a>, role: Role) -> Option<Vec<Turned<'a>>> {
+        let right = steps.task.right();
+        let of_head = |head: usize| {
+            let name = steps.name(&format!("{}_rotated", role.name()), head);
+            let node = &right[right.find(&name)?];
+            let (Op::Rotary(rotation), [source, frequencies]) = (&node.op, &node.inputs[..]) else {
+                return None;
+            };
+            let (source, frequencies) = (right[*source].matrix()?, right[*frequencies].matrix()?);
+            let (first, pairing, magnitude) = (rotation.first, rotation.pairing, rotation.magnitude);
+            Some(Turned { name, source, first, pairing, magnitude, frequencies })
+        };
+        (0..steps.count(role)).map(of_head).collect()
+    }
+
+    /// The right position of a row.
+    pub(super) fn position(&self, row: usize) -> f64 {
+        (self.first + row) as f64
+    }
+
+    /// The head with other positions of its rows.
+    pub(super) fn at(&self, position: impl Fn(usize) -> f64) -> (String, Matrix) {
+        let own = Scheme::of(self);
+        (self.name.clone(), turned(self.source, self.magnitude, &own, position))
+    }
+
+    /// The head turned by another scheme.
+    fn by(&self, scheme: &Scheme<'_>) -> (String, Matrix) {
+        (self.name.clone(), turned(self.source, self.magnitude, scheme, |row| self.position(row)))
+    }
+}
+
+/// How columns are turned.
+struct Scheme<'a> {
+    /// The number of columns that are turned, from the first on.
+    width: usize,
+    /// The columns that share an angle.
+    angles: Pairing,
+    /// The columns that turn together.
+    partners: Pairing,
+    /// The frequency of a column, by its pair and itself.
+    frequency: Box<dyn Fn(usize, usize) -> f64 + 'a>,
+    has_sine: bool,
+}
+
+impl<'a> Scheme<'a> {
+    /// The right one.
+    fn of(turned: &Turned<'a>) -> Scheme<'a> {
+        let frequencies = turned.frequencies;
+        let frequency = Box::new(move |pair: usize, _| frequencies[(0, pair)]);
+        let (angles, partners) = (turned.pairing, turned.pairing);
+        Scheme { width: 2 * frequencies.cols(), angles, partners, frequency, has_sine: true }
+    }
+}
+
+/// The pair of a column.
+fn pair(pairing: Pairing, column: usize, width: usize) -> usize {
+    if pairing == Pairing::Halves { column % (width / 2) } else { column / 2 }
+}
+
+/// The column that turns with one, and whether it is the second of the two.
+fn partner(pairing: Pairing, column: usize, width: usize) -> (usize, bool) {
+    match pairing {
+        Pairing::Halves => ((column + width / 2) % width, column >= width / 2),
+        Pairing::Neighbours => (column ^ 1, column % 2 == 1),
+    }
+}
+
+/// `x cos θ ∓ x' sin θ`, column by column.
+fn turned(source: &Matrix, magnitude: f64, scheme: &Scheme<'_>, position: impl Fn(usize) -> f64) -> Matrix {
+    Matrix::from_fn(source.rows(), source.cols(), |i, c| {
+        if c >= scheme.width {
+            return source[(i, c)];
+        }
+        let angle = position(i) * (scheme.frequency)(pair(scheme.angles, c, scheme.width), c);
+        let (other, is_second) = partner(scheme.partners, c, scheme.width);
+        let sine = if scheme.has_sine { sin(angle) } else { 0.0 };
+        let sine = if is_second { sine } else { -sine };
+        magnitude * (source[(i, c)] * cos(angle) + source[(i, other)] * sine)
+    })
+}
+
+/// A form of the frequencies: its words, and the frequency for a pair, a column, and the rotated width.
+pub(super) type Form = (&'static str, fn(usize, usize, f64) -> f64);
+
+/// Exponents of 1/base in the place of 2p/d.
+pub(super) const EXPONENTS: [Form; 6] = [
+    ("p/d for pair p", |p, _, d| p as f64 / d),
+    ("c/d for column c, so that no two columns have the same frequency", |_, c, d| c as f64 / d),
+    ("2c/d for column c, so that no two columns have the same frequency", |_, c, d| 2.0 * c as f64 / d),
+    ("2(p + 1)/d for pair p, counted from 0", |p, _, d| 2.0 * (p + 1) as f64 / d),
+    ("2p/(d − 2) for pair p", |p, _, d| 2.0 * p as f64 / (d - 2.0).max(1.0)),
+    ("−2p/d for pair p: the frequencies rise", |p, _, d| -2.0 * p as f64 / d),
+];
+
+pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
+    let Some(sides) = sides(steps) else { return Vec::new() };
+    let Some(first) = sides[0].first() else { return Vec::new() };
+    let PositionKind::Rotary(rotary) = steps.task.recipe().positions.kind else { return Vec::new() };
+    let (base, own) = (rotary.base, first.pairing);
+    let other = if own == Pairing::Halves { Pairing::Neighbours } else { Pairing::Halves };
+    let mut all = Vec::new();
+    let mut push = |slip, made: &dyn Fn(&Turned<'_>) -> (String, Matrix)| {
+        all.push(Alternative::new(slip, sides.iter().flatten().map(made).collect()));
+    };
+    for (angles, partners) in [(other, own), (own, other)] {
+        let [angles_in_words, partners_in_words] = [angles, partners].map(in_words);
+        let said = format!(
+            "Sines and cosines stand for {angles_in_words}, but {partners_in_words} were turned together: two layouts are mixed."
+        );
+        push(slip("rope-layouts", format!("angles of {angles_in_words}"), said), &|one| {
+            one.by(&Scheme { angles, partners, ..Scheme::of(one) })
+        });
+    }
+    push(
+        plain(slip(
+            "rope-sine",
+            "",
+            "The sine term was left out: each column was multiplied by its cosine alone.",
+        )),
+        &|one| one.by(&Scheme { has_sine: false, ..Scheme::of(one) }),
+    );
+    let of_frequency = |one: &Turned<'_>, frequency: &dyn Fn(usize, usize) -> f64| {
+        let scheme = Scheme { frequency: Box::new(frequency), ..Scheme::of(one) };
+        one.by(&scheme)
+    };
+    for (words, exponent) in EXPONENTS {
+        let said = format!("The exponents of the frequencies are {words}; they should be 2p/d.");
+        push(slip("rope-frequencies", words, said), &|one| {
+            let width = 2.0 * one.frequencies.cols() as f64;
+            of_frequency(one, &|p, c| pow(base, -exponent(p, c, width)))
+        });
+    }
+    let model = steps.matrix("Q").map_or(0, Matrix::cols);
+    if steps.heads() > 1 {
+        let said = format!(
+            "The exponents of the frequencies are 2p/d_model = 2p/{model}; they should be 2p/d with the width of one head."
+        );
+        push(slip("rope-frequencies", "2p/d_model", said), &|one| {
+            of_frequency(one, &|p, _| pow(base, -2.0 * p as f64 / model as f64))
+        });
+    }
+    for (words, factor) in [
+        ("The angles are in degrees, and sine and cosine read radians.", 180.0 / std::f64::consts::PI),
+        (
+            "The angles were converted from degrees to radians, but they were radians already.",
+            std::f64::consts::PI / 180.0,
+        ),
+    ] {
+        push(slip("rope-degrees", words, words), &|one| {
+            of_frequency(one, &|p, _| one.frequencies[(0, p)] * factor)
+        });
+    }
+    all.extend(whole(steps, base, own));
+    all.extend(permuted(&sides));
+    all
+}
+
+/// A slip without a detail.
+fn plain(slip: super::Slip) -> super::Slip {
+    super::Slip { detail: None, ..slip }
+}
+
+fn in_words(pairing: Pairing) -> &'static str {
+    match pairing {
+        Pairing::Halves => "the columns p and p + d/2",
+        Pairing::Neighbours => "the columns 2p and 2p + 1",
+    }
+}
+
+/// The rotated heads of queries and keys.
+pub(super) fn sides<'a>(steps: &Steps<'a>) -> Option<[Vec<Turned<'a>>; 2]> {
+    Some([Turned::all(steps, Role::Q)?, Turned::all(steps, Role::K)?])
+}
+
+/// All heads rotated together over their whole width, before they were split.
+fn whole(steps: &Steps<'_>, base: f64, pairing: Pairing) -> Option<Alternative> {
+    if steps.heads() < 2 || steps.matrix("Q_normed_1").is_some() {
+        return None;
+    }
+    let mut nodes = Vec::new();
+    for (role, side) in [Role::Q, Role::K].into_iter().zip(sides(steps)?) {
+        let source = steps.matrix(role.name())?;
+        let width = source.cols();
+        let frequency = Box::new(move |p: usize, _| pow(base, -2.0 * p as f64 / width as f64));
+        let scheme = Scheme { width, angles: pairing, partners: pairing, frequency, has_sine: true };
+        let all = turned(source, 1.0, &scheme, |row| side[0].position(row));
+        for (head, one) in side.iter().enumerate() {
+            let own = one.source.cols();
+            nodes.push((one.name.clone(), Matrix::from_fn(all.rows(), own, |i, c| all[(i, head * own + c)])));
+        }
+    }
+    let said = "Queries and keys were rotated over their whole width, before the heads were split.";
+    Some(Alternative::new(plain(slip("rope-before-split", "", said)), nodes))
+}
+
+/// The columns of queries or keys permuted from one layout to the other, and those of the other side left.
+fn permuted(sides: &[Vec<Turned<'_>>; 2]) -> Vec<Alternative> {
+    let mut all = Vec::new();
+    for (side, [one, two]) in sides.iter().zip([["queries", "keys"], ["keys", "queries"]]) {
+        for to_neighbours in [true, false] {
+            let node = |turned: &Turned<'_>| {
+                let width = 2 * turned.frequencies.cols();
+                let from = |c: usize| match to_neighbours {
+                    _ if c >= width => c,
+                    true => c / 2 + (c % 2) * (width / 2),
+                    false => 2 * (c % (width / 2)) + c / (width / 2),
+                };
+                let source = turned.source;
+                let moved = Matrix::from_fn(source.rows(), source.cols(), |i, c| source[(i, from(c))]);
+                Turned { source: &moved, name: turned.name.clone(), ..*turned }.at(|row| turned.position(row))
+            };
+            let how = if to_neighbours { "from halves to neighbours" } else { "from neighbours to halves" };
+            let said =
+                format!("The columns of the {one} were permuted {how}, and those of the {two} were not.");
+            all.push(Alternative::new(
+                slip("rope-permuted", format!("{one}, {how}"), said),
+                side.iter().map(node).collect(),
+            ));
+        }
+    }
+    all
+}
+
+/// Another base of the frequencies.
+pub(super) fn of_base<'a>(steps: &Steps<'a>) -> Option<OneNumber<'a>> {
+    let PositionKind::Rotary(rotary) = steps.task.recipe().positions.kind else { return None };
+    let sides = sides(steps)?;
+    if rotary.scaling.is_some() || sides[0].first()?.frequencies.cols() < 2 {
+        return None;
+    }
+    let made = move |base: f64| {
+        let nodes = sides.iter().flatten().map(|one| {
+            let width = 2.0 * one.frequencies.cols() as f64;
+            let frequency = Box::new(move |p: usize, _: usize| pow(base, -2.0 * p as f64 / width));
+            one.by(&Scheme { frequency, ..Scheme::of(one) })
+        });
+        let (base, right) = (number(base), number(rotary.base));
+        let said =
+            format!("The numbers are as if the base of the frequencies were {base} instead of {right}.");
+        Alternative { solved: 1, ..Alternative::new(slip("rope-base", base, said), nodes.collect()) }
+    };
+    Some(OneNumber { range: [ln(2.0), ln(1e9)], made: Box::new(made) })
+}
