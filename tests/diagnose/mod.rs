@@ -3,6 +3,7 @@
 mod batch;
 mod coincidences;
 mod command;
+mod field;
 mod gradient_command;
 mod gradient_slips;
 mod handed_in;

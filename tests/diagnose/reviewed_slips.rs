@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnose::gradient_slips;
+use crate::diagnose::{field, gradient_slips};
 use crate::golden;
 use crate::mistakes::{Ids, More, OtherSlip, answer, named, reviewed_cases};
 use attn::diagnose::{Diagnosis, catalogue};
@@ -177,11 +177,13 @@ fn every_mistake_of_the_catalogue_has_a_record() {
         .filter_map(|wrong| Some(golden::list(wrong, "mistakes")[0].as_str()?.to_string()))
         .collect();
     let of_gradients = gradient_slips::recorded();
+    let of_threads = field::recorded();
     let is_missing = |id: &&str| {
         !records.contains(*id)
             && !of_stages.contains(*id)
             && !elsewhere.contains(id)
             && !of_gradients.contains(id)
+            && !of_threads.contains(*id)
     };
     let missing: Vec<&str> = catalogue().map(|mistake| &*mistake.id).filter(is_missing).collect();
     assert!(missing.is_empty(), "{missing:?}");

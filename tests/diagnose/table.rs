@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::golden;
-use crate::mistakes::{Case, answer, cases, named};
+use crate::mistakes::{Case, answer, cases, coincidence_cases, named};
 use attn::diagnose::{GROUPS, catalogue};
 
 /// What a mistake looks like in an exercise, from the result alone.
@@ -121,8 +121,37 @@ fn table() -> String {
         )
         .unwrap();
     }
-    text + &unchanged()
+    text + &unchanged() + &same_by_algebra()
 }
+
+/// What gives the same numbers whatever the inputs are: no diagnosis can tell these apart.
+fn same_by_algebra() -> String {
+    let mut text = String::from(
+        "\n## Which mistakes give the same result on every input\n\n\
+         From `tests/golden/coincidences.py`, which makes each in NumPy; the test `what_is_the_same_by_algebra_is_named_together`\n\
+         holds that both are named, the more common first.\n\n| mistake | as it was made | the same as |\n|---|---|---|\n",
+    );
+    let mut known = BTreeSet::new();
+    for slip in
+        coincidence_cases().iter().flat_map(|case| &case.slips).filter(|slip| !slip.same_as.is_empty())
+    {
+        let same: Vec<String> = slip.same_as.iter().map(|id| format!("`{id}`")).collect();
+        let row = format!("| `{}` | {} | {} |\n", slip.id, slip.variant, same.join(", "));
+        if known.insert(row.clone()) {
+            text += &row;
+        }
+    }
+    text + NOT_TOLD_APART
+}
+
+/// What the solver cannot tell apart; the tests of field.rs hold it.
+const NOT_TOLD_APART: &str = "\
+\n## What the solver cannot tell apart\n\n\
+The last two tests of `tests/diagnose/field.rs` hold each line but the last.\n\n\
+- RoPE from any first position: scores depend on distances alone, so a wrong start of queries and keys together changes nothing.\n\
+- Queries, keys and values reshaped column by column to (T, H, d), and heads of every H-th column.\n\
+- A window to both sides, and a causal mask as many diagonals too high, where the window is as wide as the mask is late.\n\
+- A result of nothing but NaN: the two likely causes are told, and the steps before it show where it begins.\n";
 
 /// What leaves the result as it is in the exercises with positions, norms, soft-caps, windows, sinks and gates.
 fn unchanged() -> String {

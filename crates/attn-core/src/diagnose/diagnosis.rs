@@ -121,6 +121,8 @@ pub struct NamedMistake {
     pub residual: f64,
     /// The probability that meaningless numbers fit any of the tried candidates; always small for a named mistake.
     pub chance: f64,
+    /// Whether what was solved for is beyond doubt; true where nothing was.
+    pub(super) is_sure: bool,
     /// The computation with the mistakes in it.
     pub(super) computation: Arc<Computation>,
 }
@@ -129,6 +131,11 @@ impl NamedMistake {
     /// The names of the mistakes.
     pub fn ids(&self) -> Vec<&str> {
         self.slips.iter().map(|slip| &*slip.mistake.id).collect()
+    }
+
+    /// Whether what was solved for is beyond doubt: enough cells beyond it, and a quantity of the exercise. True where nothing was.
+    pub fn is_sure(&self) -> bool {
+        self.is_sure
     }
 
     /// The computation with the mistakes in it.

@@ -354,12 +354,25 @@ fn plain_ones(search: &Search<'_>, part: &Part<'_>, of: CandidateList, value: f6
 
 /// The exercise with this value.
 fn with_number(search: &Search<'_>, part: &Part<'_>, of: CandidateList, value: f64) -> Option<Fit> {
-    let slip = match of {
+    let (slip, is_known) = match of {
         CandidateList::Temperature => divided(search.task(), elementary::exp(value)),
-        CandidateList::Written => Slip::solved("mask-weak", format!("{} in their place", number(value))),
-        _ => Slip::solved("mask-weak", format!("{} added", number(value))),
+        CandidateList::Written => (weak_mask(search.task(), value, "in their place"), true),
+        _ => (weak_mask(search.task(), value, "added"), true),
     };
-    search.solved(part, slip, search.task().with(&of.change(value)), 1)
+    let found = search.solved(part, slip, search.task().with(&of.change(value)), 1)?;
+    Some(Fit { is_sure: found.is_sure && is_known, ..found })
+}
+
+/// A number in the place of −∞ in words: before the scale, where it has fewer digits there.
+fn weak_mask(task: &Task, value: f64, how: &str) -> Slip {
+    let before = value / scale(task);
+    let digits =
+        |x: f64| (1..6).find(|&digits| (to_digits(x, digits) - x).abs() < 1e-9 * x.abs()).unwrap_or(6);
+    let detail = match digits(before) < digits(value) {
+        true => format!("{} {how}, before the scale", number(before)),
+        false => format!("{} {how}", number(value)),
+    };
+    Slip::solved("mask-weak", detail)
 }
 
 /// The factor of the scores.
@@ -367,15 +380,21 @@ fn scale(task: &Task) -> f64 {
     task.recipe().scale.factor(task.facts().d_k).map_or(1.0, |factor| factor.value())
 }
 
-/// A wrong temperature in words: the number that the scores were divided by.
-fn divided(task: &Task, t: f64) -> Slip {
+/// A wrong temperature in words: the number that the scores were divided by, and whether it is a quantity of the exercise.
+fn divided(task: &Task, t: f64) -> (Slip, bool) {
     let (recipe, facts, scale) = (task.recipe(), task.facts(), scale(task));
     let (right, divisor) = (recipe.temperature / scale, t / scale);
     let is_root = scale == 1.0 / (facts.d_k as f64).sqrt() && recipe.temperature == 1.0;
     let instead = if is_root { format!("√{} = {}", facts.d_k, number(right)) } else { number(right) };
-    let also = coincidence(1.0 / divisor, 1, recipe, facts).map_or(String::new(), |also| format!(" {also}"));
-    let said = format!("The scores were divided by {} instead of {instead}.{also}", in_words(divisor));
-    Slip::solved("temperature", format!("by {}", in_words(divisor))).saying(said)
+    let known = coincidence(1.0 / divisor, 1, recipe, facts);
+    let divided = if known.is_some() {
+        "The scores were divided"
+    } else {
+        "The numbers are as if the scores were divided"
+    };
+    let also = known.as_ref().map_or(String::new(), |also| format!(" {also}"));
+    let said = format!("{divided} by {} instead of {instead}.{also}", in_words(divisor));
+    (Slip::solved("temperature", format!("by {}", in_words(divisor))).saying(said), known.is_some())
 }
 
 // The right numbers rearranged: in another shape, in another order, or only some of them.

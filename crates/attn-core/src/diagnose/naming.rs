@@ -40,7 +40,10 @@ impl<'a> Walk<'a> {
             // Numbers of another node may also come from two mistakes in this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
-                found = found.or(|| search.fitted()).or(|| search.solved_for());
+                found = found.or(|| search.fitted());
+                if resembles.is_none() {
+                    found = found.or(|| search.solved_for());
+                }
                 self.pairs_tried &= !found.is_open() || candidates.is_feasible(CandidateList::Pairs);
                 found = found.or(|| search.pairs());
                 // A row of NaN beside right ones has many causes: none is named for that row alone.
@@ -57,6 +60,7 @@ impl<'a> Walk<'a> {
         let is_nan = |(_, matrix): &(String, &Matrix)| matrix.cells().all(f64::is_nan);
         if !found.named.is_empty() && part.matrices.iter().all(is_nan) {
             judged.resembles = Some(Resemblance::NotANumber);
+            found.named.sort_by_key(|named| usual_for_nan(named));
         }
         let mut taken = part;
         if found.reading > 0 && !found.named.is_empty() {
@@ -139,6 +143,19 @@ fn resemblance(search: &Search<'_>, part: &Part<'_>) -> Option<Resemblance> {
     part.matrices.iter().all(is_even).then_some(Resemblance::EvenWeights)
 }
 
+/// The place of a mistake among the usual causes of a result of nothing but NaN.
+fn usual_for_nan(named: &NamedMistake) -> usize {
+    const USUAL: [&str; 5] = [
+        "empty-row-nan",
+        "softmax-overflow",
+        "mask-times-infinity",
+        "hidden-weights-replaced",
+        "log-softmax",
+    ];
+    let place = |id: &str| USUAL.iter().position(|usual| *usual == id).unwrap_or(USUAL.len());
+    named.ids().into_iter().map(place).max().unwrap_or(USUAL.len())
+}
+
 /// Whether this residual is too large for submitted numbers of 64 bits.
 fn is_rough(part: &Part<'_>, residual: f64) -> bool {
     let exact = part.answer.roundoff < 1e-15 && part.answer.decimals.is_none_or(|decimals| decimals > 9);
@@ -155,7 +172,7 @@ fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
     };
     let is_few =
         |decimals: usize| few.iter().any(|&(most, digits)| part.cells() <= most && decimals <= digits);
-    are_nan_or_right(part, right) || part.answer.decimals.is_some_and(is_few)
+    !named.is_sure || are_nan_or_right(part, right) || part.answer.decimals.is_some_and(is_few)
 }
 
 /// [`is_nan_or_right`] of all matrices of a part.

@@ -16,6 +16,11 @@ use super::compare::{CellTolerance, NodeNumbers, Tolerance, distance, residual, 
 use super::diagnosis::NamedMistake;
 use super::task::standing_for;
 
+/// What was solved for is certain only if at least this many independent cells are left that fit it, too.
+const LEAST_LEFT: usize = 4;
+/// A cell tells something if a number by chance fits it at most this often.
+const TELLING: f64 = 0.1;
+
 /// The result of a search.
 #[derive(Default)]
 pub(super) struct SearchResult {
@@ -77,13 +82,16 @@ pub(super) struct Fit {
     pub reading: usize,
     /// The natural logarithm of the probability that meaningless numbers fit as well.
     pub log_chance: f64,
+    /// Whether what was solved for leaves no doubt: enough cells beyond it, and a quantity of the exercise.
+    pub is_sure: bool,
 }
 
 impl Fit {
     /// Mistakes that were solved for, and their computation.
     pub(super) fn solved(slip: Slip, graph: Graph, (residual, log_chance): (f64, f64)) -> Fit {
         let explanation = Explanation { slips: vec![slip], changes: Vec::new() };
-        Fit { explanation, computation: Some(Computation::plain(graph)), residual, reading: 0, log_chance }
+        let computation = Some(Computation::plain(graph));
+        Fit { explanation, computation, residual, reading: 0, log_chance, is_sure: true }
     }
 }
 
@@ -122,7 +130,7 @@ impl<'a> Search<'a> {
             // Changes by rounding are as small as noise.
             log_chance = self.near().evidence(&numbers, &self.readings[reading])?.1;
         }
-        self.left(Fit { explanation, computation: None, residual, reading, log_chance })
+        self.left(Fit { explanation, computation: None, residual, reading, log_chance, is_sure: true })
     }
 
     /// A fit, if its computation leaves the earlier right parts unchanged.
@@ -157,7 +165,9 @@ impl<'a> Search<'a> {
         let numbers: Vec<NodeNumbers> = part.matrices.iter().map(of_node).collect::<Option<_>>()?;
         let (residual, log_chance) = self.evidence(&numbers.iter().collect::<Vec<_>>(), part)?;
         let left = part.cells().saturating_sub(solved) as f64 / part.cells().max(1) as f64;
-        Some(Fit::solved(slip, graph, (residual, log_chance * left)))
+        let telling = self.telling(&numbers.iter().collect::<Vec<_>>(), part, residual);
+        let is_sure = solved == 0 || telling >= solved + LEAST_LEFT;
+        Some(Fit { is_sure, ..Fit::solved(slip, graph, (residual, log_chance * left)) })
     }
 
     /// Whether the mistake leaves a part that was right as it is; it is looked for with its rows as rows.
@@ -201,16 +211,23 @@ impl<'a> Search<'a> {
             .collect();
         let mut keep = simplest.iter();
         fitting.retain(|_| keep.next() == Some(&true));
-        for Fit { explanation: Explanation { slips, changes }, computation, residual, log_chance, .. } in
-            fitting
-        {
+        for fit in fitting {
+            let Fit {
+                explanation: Explanation { slips, changes },
+                computation,
+                residual,
+                log_chance,
+                is_sure,
+                ..
+            } = fit;
             let ids: Vec<&str> = slips.iter().map(|slip| &*slip.mistake.id).collect();
             if result.named.iter().any(|known| known.ids() == ids) {
                 continue;
             }
             let chance = elementary::exp(log_chance + elementary::ln(tried.max(1) as f64)).min(1.0);
             let computation = computation.unwrap_or_else(|| Computation::of(self.task(), &changes));
-            result.named.push(NamedMistake { slips, residual, chance, computation: Arc::new(computation) });
+            let computation = Arc::new(computation);
+            result.named.push(NamedMistake { slips, residual, chance, is_sure, computation });
         }
         result
     }
@@ -259,6 +276,16 @@ enum Piece {
 impl Search<'_> {
     /// The natural logarithm of the probability that meaningless numbers fit a candidate as well as this part does.
     fn log_chance(&self, numbers: &[&NodeNumbers], part: &Part<'_>, residual: f64) -> f64 {
+        self.shares(numbers, part, residual).iter().map(|share| elementary::ln(*share)).sum()
+    }
+
+    /// The number of independent cells that tell something.
+    fn telling(&self, numbers: &[&NodeNumbers], part: &Part<'_>, residual: f64) -> usize {
+        self.shares(numbers, part, residual).iter().filter(|share| **share <= TELLING).count()
+    }
+
+    /// For each independent cell that a mistake changes, how often a number by chance fits it.
+    fn shares(&self, numbers: &[&NodeNumbers], part: &Part<'_>, residual: f64) -> Vec<f64> {
         const EXACT: f64 = 1e-9;
         let mut shares: Vec<(Piece, f64)> = Vec::new();
         for ((node, yours), NodeNumbers { matrix: mistaken, max_size, .. }) in
@@ -311,7 +338,7 @@ impl Search<'_> {
         }
         shares.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         shares.dedup_by_key(|(piece, _)| *piece);
-        shares.iter().map(|(_, share)| elementary::ln(*share)).sum()
+        shares.into_iter().map(|(_, share)| share).collect()
     }
 
     /// The number of independent cells of a row: a mixture by N weights has N − 1 for each head, at any width.

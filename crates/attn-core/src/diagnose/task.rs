@@ -231,7 +231,8 @@ impl Task {
         Task { inputs, right, ..self.clone() }
     }
 
-    /// The computation with other numbers in some steps, given or computed, and these changes, as far as it goes.
+    /// The computation with other numbers in some steps, given or computed, and these changes of what follows the projections, as far
+    /// as it goes.
     pub(super) fn replaced(&self, nodes: &[(String, Matrix)], changes: &[&Change]) -> Graph {
         let mut recipe = self.recipe;
         let tree = || self.tree.get_or_init(|| tree(&self.recipe)).clone();
@@ -239,6 +240,15 @@ impl Task {
         let mut inputs = self.inputs.clone();
         if recipe.mask.matrix.is_none() {
             inputs.mask = None;
+        }
+        // What is projected as it should be is not computed again.
+        if !nodes.iter().any(|(name, _)| name == Stage::Positioned.name()) {
+            let roles = [Role::Q, Role::K, Role::V].into_iter().filter(|role| inputs.get(*role).is_none());
+            let projected = roles
+                .filter_map(|role| Some((role.name(), self.right[self.right.find(role.name())?].matrix()?)));
+            inputs.instead.extend(
+                projected.map(|(name, matrix)| (name.to_string(), matrix.clone().into())).collect::<Vec<_>>(),
+            );
         }
         for (name, matrix) in nodes {
             match Role::all().find(|role| role.name() == name && inputs.get(*role).is_some()) {

@@ -6,18 +6,16 @@ use crate::matrix::Matrix;
 use super::rotary::{Turned, sides};
 use super::{Alternative, Steps, slip};
 
-pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
+/// The number of cached tokens; none where no token is cached.
+fn cached(steps: &Steps<'_>) -> Option<usize> {
     let facts = steps.task.facts();
-    let (queries, keys) = (facts.q.rows, facts.keys);
-    if queries >= keys || steps.task.recipe().mask.from_start {
-        return Vec::new();
-    }
-    [positions(steps, keys - queries), rows(steps, keys, queries)].concat()
+    let cached = facts.keys.checked_sub(facts.q.rows).filter(|cached| *cached > 0)?;
+    (!steps.task.recipe().mask.from_start).then_some(cached)
 }
 
 /// Other positions of the queries, of the new keys, or of the cached ones.
-fn positions(steps: &Steps<'_>, cached: usize) -> Vec<Alternative> {
-    let Some([queries, keys]) = sides(steps) else { return Vec::new() };
+pub(super) fn positions(steps: &Steps<'_>) -> Vec<Alternative> {
+    let (Some(cached), Some([queries, keys])) = (cached(steps), sides(steps)) else { return Vec::new() };
     let (Some(first), Some(key)) = (queries.first(), keys.first()) else { return Vec::new() };
     let (right, total) = (first.first, key.source.rows());
     let mut all = Vec::new();
@@ -69,12 +67,12 @@ fn in_words(at: usize, right: usize) -> String {
 }
 
 /// Keys and values with a token twice, without one, or with an old one in the place of another.
-fn rows(steps: &Steps<'_>, keys: usize, queries: usize) -> Vec<Alternative> {
-    let recipe = steps.task.recipe();
+pub(super) fn rows(steps: &Steps<'_>) -> Vec<Alternative> {
+    let (recipe, keys) = (steps.task.recipe(), steps.task.facts().keys);
+    let Some(cached) = cached(steps) else { return Vec::new() };
     if recipe.mask.matrix.is_some() || steps.task.facts().has_bias {
         return Vec::new();
     }
-    let cached = keys - queries;
     let mut all = Vec::new();
     let mut push = |slip, from: Vec<usize>, roles: &[Role]| {
         let node = |role: &Role| {

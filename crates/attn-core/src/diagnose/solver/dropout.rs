@@ -11,8 +11,10 @@ use super::super::search::{Fit, Search};
 use super::super::task::standing_for;
 use super::{Alternative, Steps, slip, softmax};
 
-/// Usual rates.
+/// Usual rates of dropout on scores; that of weights is solved for.
 const RATES: [f64; 9] = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6];
+/// Rates have two decimals at most.
+const ALL_RATES: f64 = 100.0;
 /// A row with more weights has too many patterns.
 const MOST: usize = 12;
 
@@ -58,12 +60,41 @@ pub(super) fn fits(search: &Search<'_>, part: &Part<'_>, steps: &Steps<'_>) -> V
             }
         })
         .collect();
-    let mut all = Vec::new();
-    for on_scores in [false, true] {
-        let first = RATES.iter().find_map(|&rate| of_rate(search, part, steps, &units, rate, on_scores));
-        all.extend(first);
-    }
-    all
+    let of_weights = units.first().map_or(Vec::new(), |unit| rates(steps, unit));
+    let found = [(of_weights, false), (RATES.to_vec(), true)].into_iter().filter_map(|(rates, on_scores)| {
+        rates.into_iter().find_map(|rate| of_rate(search, part, steps, &units, rate, on_scores))
+    });
+    found.collect()
+}
+
+/// The rates at which some pattern of the weights gives the row that reads most of them.
+fn rates(steps: &Steps<'_>, unit: &Unit<'_>) -> Vec<f64> {
+    let read = |row: &usize| {
+        unit.heads
+            .iter()
+            .filter_map(|&head| steps.of_head("A", head))
+            .map(|weights| weights.row(*row).filter(|x| *x > 0.0).count())
+            .sum::<usize>()
+    };
+    let mut found: Vec<f64> = Vec::new();
+    let Some(row) = (0..unit.yours.rows()).max_by_key(read) else { return found };
+    let _ = patterns(steps, unit, row, (0.0, false), |own| {
+        let undivided = unit.row(own);
+        let wanted: Vec<f64> =
+            (0..undivided.len()).map(|c| unit.yours[(row, c)] - unit.base(row, c)).collect();
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let rate =
+            (ALL_RATES * (1.0 - dot(&undivided, &undivided) / dot(&undivided, &wanted))).round() / ALL_RATES;
+        if rate > 0.0 && rate < 1.0 && !found.contains(&rate) {
+            let scaled: Vec<Vec<f64>> =
+                own.iter().map(|own| own.iter().map(|x| x / (1.0 - rate)).collect()).collect();
+            if unit.gives(row, &scaled) {
+                found.push(rate);
+            }
+        }
+        false
+    });
+    found
 }
 
 /// The fit of one rate.
@@ -110,7 +141,7 @@ fn of_rate(
         &Alternative { solved: 1, ..Alternative::new(slip("dropout", name, said), nodes) },
         &[],
     )?;
-    fit.log_chance += bits as f64 * ln(2.0) + ln(RATES.len() as f64);
+    fit.log_chance += bits as f64 * ln(2.0) + ln(ALL_RATES);
     Some(fit)
 }
 
@@ -119,25 +150,33 @@ type Found = (Vec<Vec<f64>>, usize, usize);
 
 /// The first pattern of a row that gives it.
 fn pattern(steps: &Steps<'_>, unit: &Unit<'_>, row: usize, rate: f64, on_scores: bool) -> Option<Found> {
-    let seen = |head: usize| -> Option<Vec<usize>> {
+    patterns(steps, unit, row, (rate, on_scores), |own| unit.gives(row, own))
+}
+
+/// The first pattern of a row, at a rate and on scores or weights, whose weights are what is looked for.
+fn patterns(
+    steps: &Steps<'_>,
+    unit: &Unit<'_>,
+    row: usize,
+    (rate, on_scores): (f64, bool),
+    mut is_it: impl FnMut(&[Vec<f64>]) -> bool,
+) -> Option<Found> {
+    let seen = |(at, &head): (usize, &usize)| -> Option<Vec<(usize, usize)>> {
         let (_, masked) = steps.scores(head)?;
-        Some((0..masked.cols()).filter(|&j| masked[(row, j)] > f64::NEG_INFINITY).collect())
+        Some((0..masked.cols()).filter(|&j| masked[(row, j)] > f64::NEG_INFINITY).map(|j| (at, j)).collect())
     };
-    let seen: Vec<Vec<usize>> = unit.heads.iter().map(|&head| seen(head)).collect::<Option<_>>()?;
-    let cells: Vec<(usize, usize)> =
-        seen.iter().enumerate().flat_map(|(at, keys)| keys.iter().map(move |&key| (at, key))).collect();
+    let cells = unit.heads.iter().enumerate().map(seen).collect::<Option<Vec<_>>>()?.concat();
     if cells.len() > MOST {
         return None;
     }
     (0..1_usize << cells.len()).find_map(|bits| {
-        let is_dropped = |at: usize, key: usize| {
-            cells.iter().position(|cell| *cell == (at, key)).is_some_and(|bit| bits >> bit & 1 == 1)
-        };
+        let bit = |at: usize, key: usize| cells.iter().position(|cell| *cell == (at, key));
+        let is_dropped = |at: usize, key: usize| bit(at, key).is_some_and(|bit| bits >> bit & 1 == 1);
         let of_head = |(at, &head): (usize, &usize)| {
             dropped_row(steps, head, row, rate, on_scores, |key| is_dropped(at, key))
         };
         let own: Vec<Vec<f64>> = unit.heads.iter().enumerate().map(of_head).collect::<Option<_>>()?;
-        unit.gives(row, &own).then(|| (own, bits.count_ones() as usize, cells.len()))
+        is_it(&own).then(|| (own, bits.count_ones() as usize, cells.len()))
     })
 }
 
@@ -164,20 +203,30 @@ fn dropped_row(
 }
 
 impl Unit<'_> {
+    /// What is added to a cell without any weights.
+    fn base(&self, row: usize, column: usize) -> f64 {
+        self.residual.map_or(0.0, |x| x[(row, column)])
+    }
+
+    /// What these weights of a row give.
+    fn row(&self, weights: &[Vec<f64>]) -> Vec<f64> {
+        let cell = |c: usize| match self.added {
+            None => weights[0][c],
+            Some(added) => {
+                let of_head = |(head, own): (&Head<'_>, &Vec<f64>)| -> f64 {
+                    own.iter().enumerate().map(|(key, weight)| weight * head.added[(key, c)]).sum()
+                };
+                added.iter().zip(weights).map(of_head).sum()
+            }
+        };
+        (0..self.yours.cols()).map(cell).collect()
+    }
+
     /// Whether these weights give the row that was handed in.
     fn gives(&self, row: usize, weights: &[Vec<f64>]) -> bool {
-        (0..self.yours.cols()).all(|c| {
-            let own = match self.added {
-                None => weights[0][c],
-                Some(added) => {
-                    let base = self.residual.map_or(0.0, |x| x[(row, c)]);
-                    let of_head = |(head, own): (&Head<'_>, &Vec<f64>)| {
-                        own.iter().enumerate().map(|(key, weight)| weight * head.added[(key, c)]).sum::<f64>()
-                    };
-                    base + added.iter().zip(weights).map(of_head).sum::<f64>()
-                }
-            };
-            self.allowed.allows(self.yours[(row, c)], own)
-        })
+        let own = self.row(weights);
+        own.iter()
+            .enumerate()
+            .all(|(c, own)| self.allowed.allows(self.yours[(row, c)], self.base(row, c) + own))
     }
 }

@@ -9,12 +9,6 @@ use super::{Alternative, Steps, slip};
 
 const ROLES: [Role; 3] = [Role::Q, Role::K, Role::V];
 
-/// All of them.
-pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
-    [fused(steps), reshaped(steps), assigned(steps), pooled(steps), put_back(steps), exchanged(steps)]
-        .concat()
-}
-
 /// The orders of three axes, by the places of their names.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
@@ -39,7 +33,7 @@ fn order_in_words(names: [&str; 3], order: [usize; 3]) -> String {
 }
 
 /// The columns of one product for Q, K and V, `[3, h, d]`, taken for another order; and the other way round.
-fn fused(steps: &Steps<'_>) -> Vec<Alternative> {
+pub(super) fn fused(steps: &Steps<'_>) -> Vec<Alternative> {
     let whole: Option<Vec<&Matrix>> = ROLES.iter().map(|role| steps.matrix(role.name())).collect();
     let heads = steps.heads();
     let Some(whole) = whole.filter(|all| all.iter().all(|m| m.shape() == all[0].shape())) else {
@@ -78,7 +72,7 @@ fn fused(steps: &Steps<'_>) -> Vec<Alternative> {
 }
 
 /// Q, K and V reshaped to heads in another order of their axes, column by column as Julia, R and MATLAB do, or row by row.
-fn reshaped(steps: &Steps<'_>) -> Vec<Alternative> {
+pub(super) fn reshaped(steps: &Steps<'_>) -> Vec<Alternative> {
     let (heads, mut all) = (steps.heads(), Vec::new());
     if heads < 2 || steps.groups() != heads {
         return all;
@@ -120,10 +114,10 @@ fn reshaped(steps: &Steps<'_>) -> Vec<Alternative> {
 }
 
 /// At most this many assignments of key/value heads are tried.
-const MOST_ASSIGNED: usize = 1024;
+const MOST_ASSIGNED: usize = 256;
 
 /// Every assignment of key/value heads to query heads: of both, of the keys alone, of the values alone.
-fn assigned(steps: &Steps<'_>) -> Vec<Alternative> {
+pub(super) fn assigned(steps: &Steps<'_>) -> Vec<Alternative> {
     let (heads, groups) = (steps.heads(), steps.groups());
     let count = u32::try_from(heads).ok().and_then(|heads| groups.checked_pow(heads));
     let Some(count) = count.filter(|&count| groups > 1 && count <= MOST_ASSIGNED && heads > groups) else {
@@ -188,7 +182,7 @@ fn regrouped(
 }
 
 /// The mean of the key/value heads, and columns repeated in the place of heads.
-fn pooled(steps: &Steps<'_>) -> Vec<Alternative> {
+pub(super) fn pooled(steps: &Steps<'_>) -> Vec<Alternative> {
     let (heads, groups) = (steps.heads(), steps.groups());
     if groups < 2 || heads == groups {
         return Vec::new();
@@ -227,8 +221,8 @@ fn pooled(steps: &Steps<'_>) -> Vec<Alternative> {
     .collect()
 }
 
-/// What the heads mixed, joined in another order: at most this many heads in every order.
-fn put_back(steps: &Steps<'_>) -> Vec<Alternative> {
+/// What the heads mixed, joined in another order, or their queries; of few heads in every order.
+pub(super) fn put_back(steps: &Steps<'_>) -> Vec<Alternative> {
     const MOST: usize = 4;
     let heads = steps.heads();
     if heads < 2 {
@@ -242,15 +236,22 @@ fn put_back(steps: &Steps<'_>) -> Vec<Alternative> {
         orders = permutations(heads);
     }
     let right: Vec<usize> = (0..heads).collect();
-    let of_order = |order: Vec<usize>| -> Option<Alternative> {
-        let node = |head: usize| Some((steps.name("O", head), steps.of_head("O", order[head])?.clone()));
+    let of_order = |(step, order): (&str, &Vec<usize>)| -> Option<Alternative> {
+        let node = |head: usize| Some((steps.name(step, head), steps.of_head(step, order[head])?.clone()));
         let nodes = (0..heads).map(node).collect::<Option<Vec<_>>>()?;
         let list = order.iter().map(|head| (head + 1).to_string()).collect::<Vec<_>>().join(" ");
-        let said =
-            format!("The results of the heads were joined in the order {list}, not put back in their own.");
-        Some(Alternative::new(slip("heads-order", list, said), nodes))
+        let said = match step {
+            "O" => format!(
+                "The results of the heads were joined in the order {list}, not put back in their own."
+            ),
+            _ => format!(
+                "The query heads stand in the order {list}: they compare themselves with the keys of other heads."
+            ),
+        };
+        Some(Alternative::new(slip("heads-order", format!("{step}: {list}"), said), nodes))
     };
-    orders.into_iter().filter(|order| *order != right).filter_map(of_order).collect()
+    let orders = orders.iter().filter(|order| **order != right);
+    orders.flat_map(|order| [("O", order), ("Q", order)]).filter_map(of_order).collect()
 }
 
 /// All orders of this many.
@@ -270,7 +271,7 @@ pub(super) fn permutations(count: usize) -> Vec<Vec<usize>> {
 }
 
 /// The arguments of cross-attention exchanged: the keys ask, and the queries are keys and values.
-fn exchanged(steps: &Steps<'_>) -> Vec<Alternative> {
+pub(super) fn exchanged(steps: &Steps<'_>) -> Vec<Alternative> {
     let of = |role: Role| steps.matrix(role.name());
     let (Some(q), Some(k), 1) = (of(Role::Q), of(Role::K), steps.heads()) else { return Vec::new() };
     if steps.task.facts().from_tokens || steps.task.recipe().mask.matrix.is_some() || q.cols() != k.cols() {

@@ -1,15 +1,10 @@
-//! Masks: bands of any width, keys hidden that should not be, and keys of padding that are not hidden.
+//! Masks: bands of any width, other keys hidden than the mask hides, and keys of padding that are not hidden.
 
 use crate::elementary::ln;
 use crate::matrix::Matrix;
 use crate::text::all_of;
 
-use super::super::catalogue::numbers::number;
-use super::{Alternative, OneNumber, Steps, slip, softmax};
-
-pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
-    [bands(steps), keys(steps), padded(steps)].concat()
-}
+use super::{Alternative, Steps, slip, softmax};
 
 /// The weights where a function says which key a query sees.
 fn seeing(steps: &Steps<'_>, sees: impl Fn(usize, usize) -> bool) -> Option<Vec<(String, Matrix)>> {
@@ -21,7 +16,7 @@ fn seeing(steps: &Steps<'_>, sees: impl Fn(usize, usize) -> bool) -> Option<Vec<
 }
 
 /// A band along the diagonal, or everything but a band.
-fn bands(steps: &Steps<'_>) -> Vec<Alternative> {
+pub(super) fn bands(steps: &Steps<'_>) -> Vec<Alternative> {
     const MOST: usize = 16;
     let (mask, facts) = (steps.task.recipe().mask, steps.task.facts());
     let (queries, keys) = (facts.q.rows, facts.keys);
@@ -77,7 +72,7 @@ fn side(distance: isize, most: isize) -> String {
 }
 
 /// Other keys hidden than the padding mask hides.
-fn keys(steps: &Steps<'_>) -> Vec<Alternative> {
+pub(super) fn keys(steps: &Steps<'_>) -> Vec<Alternative> {
     const MOST: usize = 10;
     let (facts, mask) = (steps.task.facts(), steps.task.recipe().mask);
     if !facts.hides_keys || mask.causal || mask.window.is_some() || facts.keys > MOST {
@@ -100,47 +95,26 @@ fn keys(steps: &Steps<'_>) -> Vec<Alternative> {
     others.filter_map(one).collect()
 }
 
-/// Weights beside this many further keys whose scores are 0.
-fn beside(steps: &Steps<'_>, count: f64) -> Option<Vec<(String, Matrix)>> {
-    steps.weights(|_, _, masked| {
-        let more = Matrix::from_fn(masked.rows(), masked.cols() + 1, |i, j| {
-            if j < masked.cols() { masked[(i, j)] } else { ln(count) }
-        });
-        let all = softmax(&more);
-        Matrix::from_fn(masked.rows(), masked.cols(), |i, j| all[(i, j)])
-    })
-}
-
-/// Keys of zeros that are not hidden, as padding adds them.
-fn padded(steps: &Steps<'_>) -> Vec<Alternative> {
+/// Keys of zeros that are not hidden, as padding adds them: each has the score 0.
+pub(super) fn padded(steps: &Steps<'_>) -> Vec<Alternative> {
     const MOST: usize = 64;
     let keys = steps.task.facts().keys;
     let one = |count: usize| {
+        let weights = |_: usize, _: &Matrix, masked: &Matrix| {
+            let cell = |i, j| if j < masked.cols() { masked[(i, j)] } else { ln(count as f64) };
+            let all = softmax(&Matrix::from_fn(masked.rows(), masked.cols() + 1, cell));
+            Matrix::from_fn(masked.rows(), masked.cols(), |i, j| all[(i, j)])
+        };
         let multiple = [8, 16, 32, 64].into_iter().find(|size| (keys + count) % size == 0 && count < *size);
-        let why = multiple
-            .map_or(String::new(), |size| format!(" {keys} keys and {count} are a multiple of {size}."));
-        let said =
-            format!("{count} keys of zeros were not hidden: each row was divided by {count} too much.{why}");
-        let nodes = beside(steps, count as f64)?;
-        Some(Alternative {
-            solved: 1,
-            ..Alternative::new(slip("padding-unmasked", format!("{count} keys"), said), nodes)
-        })
+        let why = multiple.map_or(String::new(), |size| {
+            format!(" With them there are {}, a multiple of {size}.", keys + count)
+        });
+        let said = format!(
+            "{count} more keys with the score 0 count in every sum: keys of zeros, as padding adds them, were not hidden.{why}"
+        );
+        let slip = slip("rows-scaled", format!("{count} keys of zeros"), said);
+        let fix = format!("Hide the keys behind the last token: those with an index of {keys} or more.");
+        Some(Alternative { solved: 1, ..Alternative::new(slip.with_fix(fix), steps.weights(weights)?) })
     };
     (2..=MOST).filter_map(one).collect()
-}
-
-/// Any number beside the sum of the exponentials.
-pub(super) fn of_padding<'a>(steps: &Steps<'a>) -> Option<OneNumber<'a>> {
-    beside(steps, 1.0)?;
-    let task = steps.task;
-    let made = move |count: f64| {
-        let said = format!(
-            "The numbers are as if {} had been added to the sum of the exponentials of each row.",
-            number(count)
-        );
-        let nodes = beside(&Steps { task }, count).unwrap_or_default();
-        Alternative { solved: 1, ..Alternative::new(slip("padding-unmasked", number(count), said), nodes) }
-    };
-    Some(OneNumber { range: [ln(1e-3), ln(1e3)], made: Box::new(made) })
 }

@@ -13,6 +13,8 @@ mod norms;
 mod rotary;
 mod score_bias;
 mod sinusoid;
+#[cfg(test)]
+mod sweep;
 
 use crate::graph::recipes::Change;
 use crate::graph::{Graph, Op, Role};
@@ -20,6 +22,7 @@ use crate::matrix::Matrix;
 
 use super::Task;
 use super::answer::Part;
+use super::catalogue::numbers::to_digits;
 use super::catalogue::{Likelihood, Slip};
 use super::search::{Fit, Search};
 use super::task::standing_for;
@@ -58,49 +61,79 @@ fn slip(id: &str, detail: impl Into<String>, said: impl Into<String>) -> Slip {
 type Family = fn(&Steps<'_>) -> Vec<Alternative>;
 
 /// Every family, the more common mistakes first.
-const FAMILIES: [Family; 8] = [
-    layout::alternatives,
+const FAMILIES: [Family; 17] = [
+    layout::fused,
+    layout::reshaped,
+    layout::assigned,
+    layout::pooled,
+    layout::put_back,
+    layout::exchanged,
     rotary::alternatives,
-    sinusoid::alternatives,
+    sinusoid::forms,
+    sinusoid::placed,
     score_bias::alternatives,
-    cache::alternatives,
-    masks::alternatives,
+    cache::positions,
+    cache::rows,
+    masks::bands,
+    masks::keys,
+    masks::padded,
     norms::alternatives,
     blocks::alternatives,
 ];
 
+/// Larger exercises would take more than some seconds: the numbers of a run, and the products of the output projection.
+const MOST_NUMBERS: usize = 30_000;
+const MOST_PRODUCTS: usize = 10_000_000;
+
 /// The alternatives that a part fits, and how many were tried: each alone, and where none fits, each with a classic mistake in the
 /// scores.
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
-    let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
     let steps = Steps { task: search.task() };
-    let all: Vec<Alternative> = FAMILIES.iter().flat_map(|family| family(&steps)).collect();
-    let alone = all.iter().filter_map(|one| fit(search, part, one, &[])).collect::<Vec<_>>();
-    let mut found = alone;
+    let Some(part) = search.readings.first().filter(|_| steps.are_few()) else { return (Vec::new(), 1) };
+    let (mut found, mut tried) = (Vec::new(), 1);
+    for family in FAMILIES {
+        let all = family(&steps);
+        tried += all.len();
+        found.extend(all.iter().filter_map(|one| fit(search, part, one, &[])));
+    }
     found.extend(dropout::fits(search, part, &steps));
     if found.is_empty() {
         found.extend(solved_for(search, part, &steps));
     }
-    let mut tried = all.len();
     if found.is_empty() {
         let classic = classic_changes(search.task());
         tried *= 1 + classic.len();
-        let pairs = all.iter().flat_map(|one| classic.iter().map(move |other| (one, other)));
-        found.extend(pairs.filter_map(|(one, (slip, changes))| {
-            let mut fit = fit(search, part, one, changes)?;
-            fit.explanation.slips.insert(0, slip.clone());
-            Some(fit)
-        }));
+        found.extend(FAMILIES.iter().flat_map(|family| in_pairs(search, part, &family(&steps), &classic)));
     }
-    (found, tried.max(1))
+    (found, tried)
+}
+
+/// The alternatives that fit with one of the classic mistakes.
+fn in_pairs(
+    search: &Search<'_>,
+    part: &Part<'_>,
+    all: &[Alternative],
+    classic: &[(Slip, Vec<Change>)],
+) -> Vec<Fit> {
+    let pairs = all.iter().flat_map(|one| classic.iter().map(move |other| (one, other)));
+    let found = pairs.filter_map(|(one, (slip, changes))| {
+        let mut fit = fit(search, part, one, changes)?;
+        fit.explanation.slips.insert(0, slip.clone());
+        Some(fit)
+    });
+    found.collect()
 }
 
 /// What has one number that may be any: the base of frequencies, for example.
 fn solved_for(search: &Search<'_>, part: &Part<'_>, steps: &Steps<'_>) -> Vec<Fit> {
-    let families = [rotary::of_base(steps), sinusoid::of_base(steps), masks::of_padding(steps)];
+    let families = [rotary::of_base(steps), sinusoid::of_base(steps)];
     let found = families.into_iter().flatten().find_map(|one| {
         let number = solve(part, search.task(), &one)?;
-        fit(search, part, &(one.made)(number), &[])
+        // Of the numbers that the digits allow, the one that somebody would choose.
+        let plain = (1..=4).map(|digits| to_digits(number, digits));
+        let found = plain.chain([number]).find_map(|number| fit(search, part, &(one.made)(number), &[]));
+        // A number that is no quantity of the exercise is told as a number.
+        found.map(|found| Fit { is_sure: false, ..found })
     });
     found.into_iter().collect()
 }
@@ -123,11 +156,11 @@ fn solve(part: &Part<'_>, task: &Task, one: &OneNumber<'_>) -> Option<f64> {
         let graph = (one.made)(exp(log)).graph(task, &[]);
         let all = part.matrices.iter().map(|(node, yours)| match standing_for(&graph, node) {
             Some(own) if own.shape() == yours.shape() => {
-                yours.cells().zip(own.cells()).map(|(a, b)| (a - b) * (a - b)).sum()
+                yours.cells().zip(own.cells()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
             }
             _ => f64::INFINITY,
         });
-        all.sum()
+        all.fold(0.0, f64::max)
     };
     let [low, high] = one.range;
     let at = |step: usize| low + (high - low) * step as f64 / STEPS as f64;
@@ -168,6 +201,16 @@ pub(super) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
+    /// Whether trying all alternatives takes no more than some seconds.
+    fn are_few(&self) -> bool {
+        let facts = self.task.facts();
+        let (queries, width) = (facts.q.rows, facts.q.cols);
+        let numbers =
+            self.heads() * queries * facts.keys + queries * width + facts.keys * (width + facts.v.cols);
+        let products = if facts.projects { queries * facts.result.cols * width } else { 0 };
+        numbers <= MOST_NUMBERS && products <= MOST_PRODUCTS
+    }
+
     /// The number of query heads.
     fn heads(&self) -> usize {
         self.task.recipe().heads

@@ -1,4 +1,4 @@
-//! Norms of queries and keys over another width, of another kind, and of the values.
+//! The norm of queries and keys over another width.
 
 use crate::graph::Role;
 use crate::matrix::Matrix;
@@ -25,17 +25,6 @@ pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
             Alternative::new(Slip { detail: None, ..slip("qk-norm-whole", "", said) }, nodes.concat())
         }));
     }
-    let values: Option<Vec<_>> = (0..steps.groups())
-        .map(|head| {
-            let own = steps.of_head("V", head)?;
-            Some((steps.name("V", head), root_mean_square(own, 0..own.cols(), epsilon)))
-        })
-        .collect();
-    let said = "The values were normed, too, as queries and keys are.";
-    all.extend(
-        values
-            .map(|nodes| Alternative::new(Slip { detail: None, ..slip("qk-norm-values", "", said) }, nodes)),
-    );
     all
 }
 

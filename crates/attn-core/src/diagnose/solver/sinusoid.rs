@@ -101,7 +101,8 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
     Matrix::from_fn(a.rows(), b.cols(), |i, j| (0..b.rows()).map(|k| a[(i, k)] * b[(k, j)]).sum())
 }
 
-pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
+/// Other orders, exponents, bases, and first positions.
+pub(super) fn forms(steps: &Steps<'_>) -> Vec<Alternative> {
     let Some(own) = Positioned::of(steps) else { return Vec::new() };
     let mut all = Vec::new();
     let exponents = [("2p/d for pair p", USUAL)].into_iter().chain(EXPONENTS).chain([
@@ -138,12 +139,12 @@ pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
             ..Alternative::new(slip("positions-start", format!("from {first}"), said), own.with(&vectors))
         }
     }));
-    all.extend(placed(steps, &own));
     all
 }
 
 /// The right vectors in another place: not in the values, in the values alone, after the projections, times √d_model.
-fn placed(steps: &Steps<'_>, own: &Positioned<'_>) -> Vec<Alternative> {
+pub(super) fn placed(steps: &Steps<'_>) -> Vec<Alternative> {
+    let Some(own) = Positioned::of(steps) else { return Vec::new() };
     let mut all = Vec::new();
     let plain = |role: Role| Some(product(own.x, steps.matrix(&format!("W_{}", role.name()))?));
     let name = |role: Role| role.name().to_string();

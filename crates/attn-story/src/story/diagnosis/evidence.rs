@@ -122,6 +122,11 @@ pub(super) fn caution(wrong: &JudgedNode, answer: Option<&Answer>) -> Option<Str
              NaN shows where it begins."
         ));
     }
+    if !wrong.mistakes.first().is_none_or(NamedMistake::is_sure) {
+        let careful = "Be careful: this number was solved for, and other mistakes may give the same numbers. To be sure, hand in the \
+                       steps before, or use a larger exercise.";
+        return Some(careful.into());
+    }
     let cells = answer.matrices.iter().map(|matrix| matrix.rows() * matrix.cols()).sum();
     let digits = match answer.decimals.unwrap_or(0) {
         0 => "no decimals".to_string(),

@@ -10,11 +10,15 @@ use crate::diagnose::{
     Answer, CloseNumbers, Diagnosis, JudgedNode, NamedMistake, Resemblance, Slip, Task, Verdict, cause,
 };
 use crate::graph::{self, Graph};
+use crate::matrix::Matrix;
 use crate::story::{Step, StepItem, Story, Table};
 use crate::text::{all_of, uncapitalised};
 
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
 const MOST_EXPLAINED: usize = 6;
+
+/// Of the causes of nothing but NaN this many are told.
+const LIKELY: usize = 2;
 
 /// Where a report is read, and more can be handed in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,9 +168,13 @@ fn nothing_but_nan(node: &JudgedNode, diagnosis: &Diagnosis, task: &Task, desk: 
         "" => "Look at the numbers from which it is computed: the".to_string(),
         before => format!("Hand in the steps before it: {before}. The"),
     } + " first NaN among them shows where it begins.";
-    let all: Vec<String> = node.mistakes.iter().map(|named| named.ids().join(" + ")).collect();
-    let named = format!("What gives nothing but NaN here: {}.", all_of(&all));
-    [hand_in].into_iter().chain(cause(task, node.resembles.as_ref(), &[])).chain([named]).collect()
+    let told = |named: &NamedMistake| named.slips.iter().map(sentence).collect::<Vec<_>>().join(" ");
+    let all: Vec<String> = node.mistakes.iter().take(LIKELY).map(told).collect();
+    let likely = if all.len() == 1 { "The likely cause" } else { "The two likely causes" };
+    let named = format!("{likely}: {}", all.join(" "));
+    let overflow =
+        cause(task, node.resembles.as_ref(), &[]).filter(|cause| cause.starts_with("exp overflowed"));
+    [hand_in].into_iter().chain(overflow).chain([named]).collect()
 }
 
 /// The fixes: a sentence for each mistake, with its id where there are several.
@@ -453,6 +461,9 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
     }
     let is_told = wrong.resembles.is_some();
     if wrong.mistakes.len() > 1 && !is_told && !are_same_computation(&wrong.mistakes) {
+        let deciding =
+            missing_steps_that(&wrong.name, diagnosis, desk, |step| decides(step, &wrong.mistakes));
+        let missing = if is_gradient(&wrong.name) { missing } else { deciding };
         if !missing.is_empty() {
             notes.push(format!("The steps before this one may tell them apart: {missing}."));
         } else if desk == Desk::Terminal && !is_gradient(&wrong.name) {
@@ -466,8 +477,29 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
 
 /// The steps before a step, but for those that are handed in: “--yours S=FILE --yours A=FILE”, or “S and A” where there are no options.
 pub(super) fn missing_steps(name: &str, diagnosis: &Diagnosis, desk: Desk) -> String {
+    missing_steps_that(name, diagnosis, desk, |_| true)
+}
+
+/// Whether explanations give different numbers in a step of some head.
+fn decides(step: &str, several: &[NamedMistake]) -> bool {
+    let numbers = |named: &NamedMistake| -> Vec<f64> {
+        let of_step = |name: &str| graph::Step::parse(name).is_some_and(|own| own.stage.name() == step);
+        let nodes = named.graph().nodes().filter(|(_, node)| of_step(&node.name));
+        nodes.filter_map(|(_, node)| node.matrix()).flat_map(Matrix::cells).collect()
+    };
+    let near =
+        |a: f64, b: f64| a == b || (a - b).abs() <= 1e-6 * a.abs().max(1.0) || (a.is_nan() && b.is_nan());
+    let first = numbers(&several[0]);
+    several[1..]
+        .iter()
+        .map(numbers)
+        .any(|own| own.len() != first.len() || first.iter().zip(&own).any(|(a, b)| !near(*a, *b)))
+}
+
+/// Those of the missing steps that a condition holds for.
+fn missing_steps_that(name: &str, diagnosis: &Diagnosis, desk: Desk, holds: impl Fn(&str) -> bool) -> String {
     let is_handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
-    let missing = steps_before(name).into_iter().filter(|step| !is_handed(step));
+    let missing = steps_before(name).into_iter().filter(|step| !is_handed(step) && holds(step));
     match desk {
         Desk::Terminal => missing.map(|step| format!("--yours {step}=FILE")).collect::<Vec<_>>().join(" "),
         Desk::Page => all_of(&missing.collect::<Vec<_>>()),

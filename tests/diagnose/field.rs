@@ -1,0 +1,143 @@
+//! Slips that people made in public threads are named, and named first (tests/golden/field_slips.py, field_cases.py).
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::mechanism_slips;
+use crate::golden;
+use crate::mistakes::inputs;
+use attn::attention::MatrixRule;
+use attn::diagnose::{Answer, Diagnosis, Examiner, Task, Tolerance};
+use attn::graph::recipes::Recipe;
+use attn::matrix::Matrix;
+use serde_json::Value;
+
+/// An exercise with results in each of which one slip was made.
+struct Exercise {
+    examiner: Examiner,
+    wrong: Vec<Wrong>,
+}
+
+/// A result, and the names that tell its slip rightly.
+struct Wrong {
+    name: String,
+    ids: Vec<String>,
+    node: String,
+    matrix: Matrix,
+}
+
+fn recipe(value: &Value) -> Recipe {
+    let mut recipe = mechanism_slips::recipe(&value["options"]);
+    recipe.mask.matrix = value["inputs"].get("mask").map(|_| MatrixRule::Allow);
+    recipe
+}
+
+impl Exercise {
+    fn of(value: &Value) -> Exercise {
+        let task = Task::new(recipe(value), inputs(&value["inputs"])).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_string();
+        let wrong = |value: &Value| Wrong {
+            name: text(&value["variant"]),
+            ids: golden::list(value, "mistakes").iter().map(text).collect(),
+            node: text(&value["node"]),
+            matrix: golden::matrix(&value["matrix"]),
+        };
+        Exercise {
+            examiner: Examiner::new(task, Tolerance::default()),
+            wrong: golden::list(value, "wrong").iter().map(wrong).collect(),
+        }
+    }
+}
+
+impl Wrong {
+    fn diagnosed(&self, examiner: &Examiner, decimals: Option<usize>) -> Diagnosis {
+        let matrix = match decimals {
+            Some(decimals) => self.matrix.map(|x| format!("{x:.decimals$}").parse().unwrap()),
+            None => self.matrix.clone(),
+        };
+        let answer =
+            Answer { name: self.node.clone(), matrices: vec![matrix], decimals, digits: None, roundoff: 0.0 };
+        examiner.examine(&[answer]).unwrap()
+    }
+
+    /// The names that are told first.
+    fn first(diagnosis: &Diagnosis) -> String {
+        let first = diagnosis.nodes[0].mistakes.first();
+        first.map_or_else(String::new, |named| named.ids().join("+"))
+    }
+}
+
+fn exercises() -> Vec<Exercise> {
+    golden::list(&golden::json("field_slips.json"), "cases").iter().map(Exercise::of).collect()
+}
+
+/// The ids of which there is a result.
+pub(crate) fn recorded() -> BTreeSet<String> {
+    let ids = exercises().into_iter().flat_map(|exercise| exercise.wrong).flat_map(|wrong| wrong.ids);
+    ids.flat_map(|ids| ids.split('+').map(str::to_string).collect::<Vec<_>>()).collect()
+}
+
+/// The results whose slip is not told first, and how many results there are.
+fn missed(decimals: Option<usize>) -> (Vec<String>, usize) {
+    let (mut missed, mut all) = (Vec::new(), 0);
+    for Exercise { examiner, wrong } in exercises() {
+        for one in wrong {
+            let first = Wrong::first(&one.diagnosed(&examiner, decimals));
+            all += 1;
+            if !one.ids.contains(&first) {
+                missed.push(format!("{}: `{first}`", one.name));
+            }
+        }
+    }
+    println!("{decimals:?}: {} of {all} missed: {missed:#?}", missed.len());
+    (missed, all)
+}
+
+#[test]
+fn nine_slips_of_ten_that_people_made_are_named_first() {
+    for decimals in [None, Some(4)] {
+        let (missed, all) = missed(decimals);
+        assert!(10 * missed.len() <= all, "{} of {all}, {decimals:?} decimals: {missed:#?}", missed.len());
+    }
+}
+
+#[test]
+fn what_gives_the_same_numbers_is_told_together() {
+    let pairs = [
+        ("window-both-sides", "mask-part-missing", "causal-off-by-one"),
+        ("mask-pad-first-two", "mask-reversed", "rows-shifted"),
+        ("mask-bool-times-1e9", "mask-inverted", "mask-positive"),
+    ];
+    let mut seen = 0;
+    for Exercise { examiner, wrong } in exercises() {
+        for one in wrong {
+            let told = |id: &str| {
+                let diagnosis = one.diagnosed(&examiner, None);
+                diagnosis.nodes[0].mistakes.iter().any(|named| named.ids() == [id])
+            };
+            for (_, a, b) in pairs.iter().filter(|(name, ..)| *name == one.name) {
+                assert!(told(a) && told(b), "{}", one.name);
+                seen += 1;
+            }
+            // Column by column, (T, H, d) is a split into every H-th column.
+            if one.name == "heads-forder-wrong" {
+                assert!(told("heads-interleaved"));
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, pairs.len() + 1);
+}
+
+#[test]
+fn rope_from_another_first_position_gives_the_same_result() {
+    let golden = golden::json("field_slips.json");
+    let value = &golden::list(&golden, "cases")[0];
+    let result = |first: usize| {
+        let mut recipe = recipe(value);
+        recipe.positions.first = first;
+        let task = Task::new(recipe, inputs(&value["inputs"])).unwrap();
+        task.right()[task.right().find("O").unwrap()].matrix().unwrap().clone()
+    };
+    let (own, other) = (result(0), result(5));
+    assert!(own.cells().zip(other.cells()).all(|(a, b)| (a - b).abs() < 1e-12));
+}
