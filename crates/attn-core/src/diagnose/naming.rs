@@ -46,6 +46,9 @@ impl<'a> Walk<'a> {
                 }
                 self.pairs_tried &= !found.is_open() || candidates.is_feasible(CandidateList::Pairs);
                 found = found.or(|| search.pairs());
+                if resembles.is_none() {
+                    found = found.or(|| search.solved_for_in_pairs());
+                }
                 // A row of NaN beside right ones has many causes: none is named for that row alone.
                 if resembles.is_none() && !are_nan_or_right(part, right) {
                     found = found.or(|| search.general()).or(|| search.partial());
@@ -230,6 +233,11 @@ impl Search<'_> {
     /// Those whose quantity, order or place is solved for.
     fn solved_for(&self) -> SearchResult {
         self.left_of(solver::fits(self))
+    }
+
+    /// The same with a classic mistake in the scores beside them.
+    fn solved_for_in_pairs(&self) -> SearchResult {
+        self.left_of(solver::fits_in_pairs(self))
     }
 
     /// Those that are made in some rows alone, or in one head alone.

@@ -85,8 +85,7 @@ const FAMILIES: [Family; 17] = [
 const MOST_NUMBERS: usize = 30_000;
 const MOST_PRODUCTS: usize = 10_000_000;
 
-/// The alternatives that a part fits, and how many were tried: each alone, and where none fits, each with a classic mistake in the
-/// scores.
+/// The alternatives that a part fits, and how many were tried.
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let steps = Steps { task: search.task() };
     let Some(part) = search.readings.first().filter(|_| steps.are_few()) else { return (Vec::new(), 1) };
@@ -100,28 +99,26 @@ pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     if found.is_empty() {
         found.extend(solved_for(search, part, &steps));
     }
-    if found.is_empty() {
-        let classic = classic_changes(search.task());
-        tried *= 1 + classic.len();
-        found.extend(FAMILIES.iter().flat_map(|family| in_pairs(search, part, &family(&steps), &classic)));
-    }
     (found, tried)
 }
 
-/// The alternatives that fit with one of the classic mistakes.
-fn in_pairs(
-    search: &Search<'_>,
-    part: &Part<'_>,
-    all: &[Alternative],
-    classic: &[(Slip, Vec<Change>)],
-) -> Vec<Fit> {
-    let pairs = all.iter().flat_map(|one| classic.iter().map(move |other| (one, other)));
-    let found = pairs.filter_map(|(one, (slip, changes))| {
-        let mut fit = fit(search, part, one, changes)?;
-        fit.explanation.slips.insert(0, slip.clone());
-        Some(fit)
-    });
-    found.collect()
+/// The alternatives that a part fits with a classic mistake in the scores beside them, and how many were tried.
+pub(super) fn fits_in_pairs(search: &Search<'_>) -> (Vec<Fit>, usize) {
+    let steps = Steps { task: search.task() };
+    let Some(part) = search.readings.first().filter(|_| steps.are_few()) else { return (Vec::new(), 1) };
+    let classic = classic_changes(search.task());
+    let (mut found, mut tried) = (Vec::new(), 1);
+    for family in FAMILIES {
+        let all = family(&steps);
+        tried += all.len() * classic.len();
+        for (one, (slip, changes)) in all.iter().flat_map(|one| classic.iter().map(move |other| (one, other)))
+        {
+            let Some(mut fit) = fit(search, part, one, changes) else { continue };
+            fit.explanation.slips.insert(0, slip.clone());
+            found.push(fit);
+        }
+    }
+    (found, tried)
 }
 
 /// What has one number that may be any: the base of frequencies, for example.

@@ -4,7 +4,7 @@ use crate::attention::{Mask, MatrixRule, Pairing};
 use crate::diagnose::{Answer, Examiner, Task, Tolerance, catalogue};
 use crate::graph::Graph;
 use crate::graph::recipes::{
-    AttendInputs, NormPlace, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, Scale,
+    AttendInputs, Change, NormPlace, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, Scale,
 };
 use crate::matrix::Matrix;
 
@@ -92,15 +92,15 @@ fn exercises() -> Vec<Task> {
     all.into_iter().map(|(recipe, inputs)| Task::new(recipe, inputs).unwrap()).collect()
 }
 
-/// The wrong results of an exercise, with the id of what was done.
+/// The wrong results of an exercise, with the id of what was done: every way of the catalogue but the operators at every site, and
+/// every alternative of the solver.
 fn slips(task: &Task) -> Vec<(String, Matrix)> {
     let result = |graph: Graph| graph.find("O").and_then(|id| graph[id].matrix().cloned());
     let mut all = Vec::new();
     for mistake in catalogue() {
         let ways = mistake.ways(task).unwrap();
-        for way in ways.iter().filter(|way| {
-            way.alone && !way.general && !way.changes.contains(&crate::graph::recipes::Change::Transposed)
-        }) {
+        let taken = ways.iter().filter(|way| way.alone && !way.general);
+        for way in taken.filter(|way| !way.changes.contains(&Change::Transposed)) {
             all.extend(result(task.with(&way.changes)).map(|matrix| (mistake.id.clone(), matrix)));
         }
     }
