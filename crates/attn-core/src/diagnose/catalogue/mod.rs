@@ -5,6 +5,8 @@
 //! 1. `data/mistakes.toml`: its sentences, and the ways to make it. A way is a [`Change`] in the language: a setting of the recipe and
 //!    its value, or an operation at a site. The head of the file says what an entry has. `data/operators.toml` has the operations that
 //!    are tried at every site.
+//!    What has a number, an order or a place of its own is solved for by a family of `solver/`: its entry has `generator = "solver"`, and
+//!    its slip in NumPy is in `tests/golden/field_slips.py`.
 //! 2. If no change can express it: a choice in `graph/recipes/recipe.rs`, or an `Alter` in `graph/recipes/alteration.rs`; their
 //!    serde names are the words of the language.
 //! 3. `tests/golden/slips_of_reviews.py`: a `slip` with its id, which makes it in NumPy without this code, and a line about it at

@@ -129,10 +129,12 @@ fn of_rate(
         return None;
     }
     let (p, left) = (number(rate), number(1.0 - rate));
-    let what = if on_scores { "scores, before the softmax" } else { "weights" };
-    let said = format!(
-        "Dropout was on (p = {p}): it set {dropped} of the {what} to 0 and divided the others by {left}."
-    );
+    let did = if on_scores {
+        format!("Dropout was on the scores, before the softmax (p = {p}): it set {dropped} of them")
+    } else {
+        format!("Dropout was on (p = {p}): it set {dropped} of the weights")
+    };
+    let said = format!("{did} to 0 and divided the others by {left}.");
     let name = if on_scores { format!("p = {p}, on the scores") } else { format!("p = {p}") };
     let nodes = weights.into_iter().enumerate().map(|(head, own)| (steps.name("A", head), own)).collect();
     let mut fit = super::fit(
