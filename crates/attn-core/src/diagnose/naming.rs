@@ -63,7 +63,7 @@ impl<'a> Walk<'a> {
         let is_nan = |(_, matrix): &(String, &Matrix)| matrix.cells().all(f64::is_nan);
         if !found.named.is_empty() && part.matrices.iter().all(is_nan) {
             judged.resembles = Some(Resemblance::NotANumber);
-            found.named.sort_by_key(|named| usual_for_nan(named));
+            found.named.sort_by_key(usual_for_nan);
         }
         let mut taken = part;
         if found.reading > 0 && !found.named.is_empty() {

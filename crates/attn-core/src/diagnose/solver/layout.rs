@@ -5,7 +5,7 @@ use crate::graph::Role;
 use crate::graph::recipes::Change;
 use crate::matrix::Matrix;
 
-use super::{Alternative, Steps, slip};
+use super::{Alternative, Slip, Steps, only_slip, slip};
 
 const ROLES: [Role; 3] = [Role::Q, Role::K, Role::V];
 
@@ -165,7 +165,7 @@ pub(super) fn assigned(steps: &Steps<'_>) -> Vec<Alternative> {
 /// The exercise with a key/value head for each query head, made by a function of the role, the head and the cell.
 fn regrouped(
     steps: &Steps<'_>,
-    slip: super::Slip,
+    slip: Slip,
     made: impl Fn(Role, usize, (usize, usize)) -> f64,
 ) -> Option<Alternative> {
     let (heads, groups) = (steps.heads(), steps.groups());
@@ -208,13 +208,13 @@ pub(super) fn pooled(steps: &Steps<'_>) -> Vec<Alternative> {
             whole[(i, (head / share) * width + at / share)]
         })
     };
-    let of_mean = slip("gqa-mean", "", "All query heads read the mean of the key/value heads.");
+    let of_mean = only_slip("gqa-mean", "All query heads read the mean of the key/value heads.");
     let of_columns =
-        slip("gqa-features", "", "The columns of keys and values were repeated, not their heads.");
+        only_slip("gqa-features", "The columns of keys and values were repeated, not their heads.");
     [
-        regrouped(steps, super::Slip { detail: None, ..of_mean }, |role, _, at| mean(role, at)),
-        regrouped(steps, super::Slip { detail: None, ..of_columns.clone() }, repeated),
-        regrouped(steps, super::Slip { detail: Some("within each head".into()), ..of_columns }, each_head),
+        regrouped(steps, of_mean, |role, _, at| mean(role, at)),
+        regrouped(steps, of_columns.clone(), repeated),
+        regrouped(steps, Slip { detail: Some("within each head".into()), ..of_columns }, each_head),
     ]
     .into_iter()
     .flatten()
@@ -229,7 +229,7 @@ pub(super) fn put_back(steps: &Steps<'_>) -> Vec<Alternative> {
         return Vec::new();
     }
     let mut orders = vec![(0..heads).rev().collect::<Vec<usize>>()];
-    let divisors = (2..heads).filter(|rows| heads % rows == 0);
+    let divisors = (2..heads).filter(|rows| heads.is_multiple_of(*rows));
     orders
         .extend(divisors.map(|rows| (0..heads).map(|at| (at % rows) * (heads / rows) + at / rows).collect()));
     if heads <= MOST {
@@ -279,5 +279,5 @@ pub(super) fn exchanged(steps: &Steps<'_>) -> Vec<Alternative> {
     }
     let said = "Queries and keys changed places, and the queries were mixed: the arguments of cross-attention are exchanged.";
     let nodes = [("Q", k), ("K", q), ("V", q)].map(|(name, matrix)| (name.to_string(), matrix.clone()));
-    vec![Alternative::new(super::Slip { detail: None, ..slip("cross-exchanged", "", said) }, nodes.to_vec())]
+    vec![Alternative::new(only_slip("cross-exchanged", said), nodes.to_vec())]
 }

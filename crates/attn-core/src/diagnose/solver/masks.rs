@@ -105,7 +105,8 @@ pub(super) fn padded(steps: &Steps<'_>) -> Vec<Alternative> {
             let all = softmax(&Matrix::from_fn(masked.rows(), masked.cols() + 1, cell));
             Matrix::from_fn(masked.rows(), masked.cols(), |i, j| all[(i, j)])
         };
-        let multiple = [8, 16, 32, 64].into_iter().find(|size| (keys + count) % size == 0 && count < *size);
+        let multiple =
+            [8, 16, 32, 64].into_iter().find(|size| (keys + count).is_multiple_of(*size) && count < *size);
         let why = multiple.map_or(String::new(), |size| {
             format!(" With them there are {}, a multiple of {size}.", keys + count)
         });

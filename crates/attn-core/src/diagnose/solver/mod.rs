@@ -57,6 +57,11 @@ fn slip(id: &str, detail: impl Into<String>, said: impl Into<String>) -> Slip {
     Slip::solved(id, detail).saying(said)
 }
 
+/// The same where there is nothing to tell it from.
+fn only_slip(id: &str, said: &str) -> Slip {
+    Slip { detail: None, ..slip(id, "", said) }
+}
+
 /// A family: its alternatives for an exercise and what was handed in.
 type Family = fn(&Steps<'_>) -> Vec<Alternative>;
 

@@ -3,7 +3,7 @@
 use crate::graph::Role;
 use crate::matrix::Matrix;
 
-use super::{Alternative, Slip, Steps, slip};
+use super::{Alternative, Steps, only_slip};
 
 pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
     let normed = |role: Role| steps.of_head(&format!("{}_normed", role.name()), 0).is_some();
@@ -21,9 +21,7 @@ pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
         let nodes = [Role::Q, Role::K].map(|role| over_all(steps, role, epsilon));
         let said = "Queries and keys were normed over all heads together; each head has its own norm.";
         let nodes: Option<Vec<_>> = nodes.into_iter().collect();
-        all.extend(nodes.map(|nodes| {
-            Alternative::new(Slip { detail: None, ..slip("qk-norm-whole", "", said) }, nodes.concat())
-        }));
+        all.extend(nodes.map(|nodes| Alternative::new(only_slip("qk-norm-whole", said), nodes.concat())));
     }
     all
 }

@@ -7,7 +7,7 @@ use crate::graph::{Op, Role};
 use crate::matrix::Matrix;
 
 use super::super::catalogue::numbers::number;
-use super::{Alternative, OneNumber, Steps, slip};
+use super::{Alternative, OneNumber, Slip, Steps, only_slip, slip};
 
 /// The rotation of one head of queries or keys in the right answer.
 pub(super) struct Turned<'a> {
@@ -120,72 +120,72 @@ pub(super) const EXPONENTS: [Form; 6] = [
     ("−2p/d for pair p: the frequencies rise", |p, _, d| -2.0 * p as f64 / d),
 ];
 
+/// RoPE with other layouts, other frequencies, over another width, or with permuted columns.
 pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
-    let Some(sides) = sides(steps) else { return Vec::new() };
-    let Some(first) = sides[0].first() else { return Vec::new() };
-    let PositionKind::Rotary(rotary) = steps.task.recipe().positions.kind else { return Vec::new() };
-    let (base, own) = (rotary.base, first.pairing);
-    let other = if own == Pairing::Halves { Pairing::Neighbours } else { Pairing::Halves };
-    let mut all = Vec::new();
-    let mut push = |slip, made: &dyn Fn(&Turned<'_>) -> (String, Matrix)| {
-        all.push(Alternative::new(slip, sides.iter().flatten().map(made).collect()));
+    let (Some(sides), PositionKind::Rotary(rotary)) = (sides(steps), steps.task.recipe().positions.kind)
+    else {
+        return Vec::new();
     };
-    for (angles, partners) in [(other, own), (own, other)] {
-        let [angles_in_words, partners_in_words] = [angles, partners].map(in_words);
-        let said = format!(
-            "Sines and cosines stand for {angles_in_words}, but {partners_in_words} were turned together: two layouts are mixed."
-        );
-        push(slip("rope-layouts", format!("angles of {angles_in_words}"), said), &|one| {
-            one.by(&Scheme { angles, partners, ..Scheme::of(one) })
-        });
-    }
-    push(
-        plain(slip(
-            "rope-sine",
-            "",
-            "The sine term was left out: each column was multiplied by its cosine alone.",
-        )),
-        &|one| one.by(&Scheme { has_sine: false, ..Scheme::of(one) }),
-    );
-    let of_frequency = |one: &Turned<'_>, frequency: &dyn Fn(usize, usize) -> f64| {
-        let scheme = Scheme { frequency: Box::new(frequency), ..Scheme::of(one) };
-        one.by(&scheme)
-    };
-    for (words, exponent) in EXPONENTS {
-        let said = format!("The exponents of the frequencies are {words}; they should be 2p/d.");
-        push(slip("rope-frequencies", words, said), &|one| {
-            let width = 2.0 * one.frequencies.cols() as f64;
-            of_frequency(one, &|p, c| pow(base, -exponent(p, c, width)))
-        });
-    }
-    let model = steps.matrix("Q").map_or(0, Matrix::cols);
-    if steps.heads() > 1 {
-        let said = format!(
-            "The exponents of the frequencies are 2p/d_model = 2p/{model}; they should be 2p/d with the width of one head."
-        );
-        push(slip("rope-frequencies", "2p/d_model", said), &|one| {
-            of_frequency(one, &|p, _| pow(base, -2.0 * p as f64 / model as f64))
-        });
-    }
-    for (words, factor) in [
-        ("The angles are in degrees, and sine and cosine read radians.", 180.0 / std::f64::consts::PI),
-        (
-            "The angles were converted from degrees to radians, but they were radians already.",
-            std::f64::consts::PI / 180.0,
-        ),
-    ] {
-        push(slip("rope-degrees", words, words), &|one| {
-            of_frequency(one, &|p, _| one.frequencies[(0, p)] * factor)
-        });
-    }
-    all.extend(whole(steps, base, own));
+    let Some(pairing) = sides[0].first().map(|one| one.pairing) else { return Vec::new() };
+    let mut all = layouts(&sides, pairing);
+    all.extend(frequencies(&sides, rotary.base, steps.matrix("Q").filter(|_| steps.heads() > 1)));
+    all.extend(whole(steps, rotary.base, pairing));
     all.extend(permuted(&sides));
     all
 }
 
-/// A slip without a detail.
-fn plain(slip: super::Slip) -> super::Slip {
-    super::Slip { detail: None, ..slip }
+/// All heads of both sides, each made by a function.
+fn each(sides: &Sides<'_>, slip: Slip, made: impl Fn(&Turned<'_>) -> (String, Matrix)) -> Alternative {
+    Alternative::new(slip, sides.iter().flatten().map(made).collect())
+}
+
+/// The angles in one layout of the columns and the partners in the other; the cosines alone.
+fn layouts(sides: &Sides<'_>, own: Pairing) -> Vec<Alternative> {
+    let other = if own == Pairing::Halves { Pairing::Neighbours } else { Pairing::Halves };
+    let mixed = |(angles, partners): (Pairing, Pairing)| {
+        let [stand, turn] = [angles, partners].map(in_words);
+        let said = format!(
+            "Sines and cosines stand for {stand}, but {turn} were turned together: two layouts are mixed."
+        );
+        each(sides, slip("rope-layouts", format!("angles of {stand}"), said), |one| {
+            one.by(&Scheme { angles, partners, ..Scheme::of(one) })
+        })
+    };
+    let said = "The sine term was left out: each column was multiplied by its cosine alone.";
+    let cosines = each(sides, only_slip("rope-sine", said), |one| {
+        one.by(&Scheme { has_sine: false, ..Scheme::of(one) })
+    });
+    [(other, own), (own, other)].map(mixed).into_iter().chain([cosines]).collect()
+}
+
+/// Other exponents, those of the whole width of Q among them, and angles in the wrong unit.
+fn frequencies(sides: &Sides<'_>, base: f64, queries: Option<&Matrix>) -> Vec<Alternative> {
+    let made = |slip, frequency: &dyn Fn(&Turned<'_>, usize, usize) -> f64| {
+        each(sides, slip, |one| {
+            one.by(&Scheme { frequency: Box::new(|p, c| frequency(one, p, c)), ..Scheme::of(one) })
+        })
+    };
+    let of_exponent = |(words, exponent): Form| {
+        let said = format!("The exponents of the frequencies are {words}; they should be 2p/d.");
+        made(slip("rope-frequencies", words, said), &|one, p, c| {
+            pow(base, -exponent(p, c, 2.0 * one.frequencies.cols() as f64))
+        })
+    };
+    let of_model = queries.map(Matrix::cols).map(|width| {
+        let said = format!(
+            "The exponents of the frequencies are 2p/d_model = 2p/{width}; they should be 2p/d with the width of one head."
+        );
+        made(slip("rope-frequencies", "2p/d_model", said), &|_, p, _| pow(base, -2.0 * p as f64 / width as f64))
+    });
+    let degree = std::f64::consts::PI / 180.0;
+    let units = [
+        ("The angles are in degrees, and sine and cosine read radians.", 1.0 / degree),
+        ("The angles were converted from degrees to radians, but they were radians already.", degree),
+    ];
+    let of_unit = |(said, factor): (&str, f64)| {
+        made(slip("rope-degrees", said, said), &|one, p, _| one.frequencies[(0, p)] * factor)
+    };
+    EXPONENTS.into_iter().map(of_exponent).chain(of_model).chain(units.map(of_unit)).collect()
 }
 
 fn in_words(pairing: Pairing) -> &'static str {
@@ -195,8 +195,11 @@ fn in_words(pairing: Pairing) -> &'static str {
     }
 }
 
+/// The rotated heads of queries, and those of keys.
+type Sides<'a> = [Vec<Turned<'a>>; 2];
+
 /// The rotated heads of queries and keys.
-pub(super) fn sides<'a>(steps: &Steps<'a>) -> Option<[Vec<Turned<'a>>; 2]> {
+pub(super) fn sides<'a>(steps: &Steps<'a>) -> Option<Sides<'a>> {
     Some([Turned::all(steps, Role::Q)?, Turned::all(steps, Role::K)?])
 }
 
@@ -218,11 +221,11 @@ fn whole(steps: &Steps<'_>, base: f64, pairing: Pairing) -> Option<Alternative> 
         }
     }
     let said = "Queries and keys were rotated over their whole width, before the heads were split.";
-    Some(Alternative::new(plain(slip("rope-before-split", "", said)), nodes))
+    Some(Alternative::new(only_slip("rope-before-split", said), nodes))
 }
 
 /// The columns of queries or keys permuted from one layout to the other, and those of the other side left.
-fn permuted(sides: &[Vec<Turned<'_>>; 2]) -> Vec<Alternative> {
+fn permuted(sides: &Sides<'_>) -> Vec<Alternative> {
     let mut all = Vec::new();
     for (side, [one, two]) in sides.iter().zip([["queries", "keys"], ["keys", "queries"]]) {
         for to_neighbours in [true, false] {

@@ -135,7 +135,7 @@ fn apart(a: &Matrix, b: &Matrix) -> f64 {
 fn what_was_done_is_in_the_first_group_or_no_certainty_is_claimed() {
     let all = std::env::var_os("ATTN_SWEEPS").is_some_and(|value| value == "all");
     let step = if all { 1 } else { 211 };
-    let (mut false_with_certainty, mut not_told, mut seen, mut sure) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut wrong, mut seen, mut sure) = (Vec::new(), 0, 0);
     for (number, task) in exercises().into_iter().enumerate() {
         let slips = slips(&task);
         let examiner = Examiner::new(task, Tolerance::default());
@@ -147,20 +147,13 @@ fn what_was_done_is_in_the_first_group_or_no_certainty_is_claimed() {
             let Some(first) = judged.mistakes.first().filter(|_| !judged.may_be_chance) else { continue };
             sure += 1;
             let is_named = judged.mistakes.iter().any(|named| named.ids().contains(&&**id));
-            if is_named {
-                continue;
+            // Another name for a computation that gives the very same numbers is no false one.
+            let own = first.computation.matrix("O");
+            if !is_named && own.is_none_or(|own| apart(&own, matrix) >= 1e-9) {
+                wrong.push(format!("{number}: {id} as {:?}, {decimals} decimals", first.ids()));
             }
-            let own = first.computation.matrix("O").map(|own| own.into_owned());
-            let is_same = own.is_some_and(|own| apart(&own, matrix) < 1e-9);
-            let told = format!("{number}: {id} as {:?}, {decimals} decimals", first.ids());
-            if is_same { not_told.push(told) } else { false_with_certainty.push(told) }
         }
     }
-    println!(
-        "{seen} results, {sure} with certainty, {} false, {} equal and not told",
-        false_with_certainty.len(),
-        not_told.len()
-    );
-    println!("{not_told:#?}");
-    assert!(false_with_certainty.is_empty(), "{false_with_certainty:#?}");
+    assert!(wrong.is_empty(), "{} of {sure} with certainty: {wrong:#?}", wrong.len());
+    assert!(2 * sure > seen, "{sure} of {seen} with certainty");
 }
