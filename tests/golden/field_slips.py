@@ -89,6 +89,7 @@ def rope():
     e.slip("rope-exponent-half", "rope-frequencies", **of(exponent=lambda p, w: p / w))
     e.slip("rope-d-model-freqs", "rope-frequencies", **of(exponent=lambda p, w: 2 * p / 16))
     e.slip("rope-degrees", "rope-degrees", **of(unit=180 / math.pi))
+    e.slip("rope-angles-quarter", "rope-frequencies rope-scaling-linear", **of(unit=0.25))
     e.slip("rope-base-500", "rope-base", **of(base=500.0))
     e.slip("rope-base-77777", "rope-base", **of(base=77777.0))
 
@@ -214,6 +215,7 @@ def sinusoidal():
     e.slip("sin-tensor2tensor", form,
            **vectors(lambda c, d: (c % (d // 2)) / (d // 2 - 1), cosine=lambda c, d: c >= d // 2))
     e.slip("sin-twice", "positions-added", sinusoids=lambda c: 2 * sinusoids(c))
+    e.slip("sin-times-0.35", "positions-place", sinusoids=lambda c: 0.35 * sinusoids(c))
     e.slip("sin-missing", "positions-missing", sinusoids=lambda c: 0 * sinusoids(c))
     X, P = e.given["X"], sinusoids(type("C", (), {"first": 0, "T": 5, "E": 8}))
     W = [e.given[f"W_{name}"] for name in "QKV"]
@@ -250,6 +252,7 @@ def biases():
     def scaled(c, S):
         return cap(c, scale(c, S + bias(c)))
 
+    e.slip("alibi-times-1.7", "position-bias-scaled", **slopes(1.7 * alibi(6)))
     e.slip("alibi-scaled", "position-bias-scaled", bent=scaled)
     e = Exercise("t5, 2 heads", tokens(6, 8, 4, H=2, out=8, R=normal(8, 2)), position="t5", scale="none", heads=2, kv_heads=2)
     e.slip("t5-sign", "t5-sign", bias=lambda c: bias(c).swapaxes(1, 2))

@@ -236,7 +236,10 @@ impl AnswerMatrix<'_> {
                 let order = order.join(" ");
                 all.push(Clue::of(format!("The rows of {node} are right, but in the order {order}.")));
             }
-            _ if wrong.len() < rows => all.push(Clue::some_lines("row", node, &wrong)),
+            _ if wrong.len() < rows => {
+                all.push(Clue::some_lines("row", node, &wrong));
+                all.extend(self.where_weights_matter(&wrong));
+            }
             _ => {
                 let wrong: Vec<usize> = (0..cols).filter(|&j| !column_is(j)).collect();
                 let heads = self.heads_of(&wrong, cols);
@@ -255,6 +258,27 @@ impl AnswerMatrix<'_> {
         if self.is_scores() {
             self.shifted(right, all);
         }
+    }
+
+    /// Rows of a result that see one key alone have the weight 1, whatever its score is: where they are right and no other row is, the
+    /// weights are wrong, or what they are made of.
+    fn where_weights_matter(&self, wrong: &[usize]) -> Option<Clue> {
+        let (right, heads) = (self.task.right(), self.task.recipe().heads);
+        let of_head = |head: usize| {
+            let weights = Stage::Weights.of_head((heads > 1).then_some(head)).to_string();
+            right[right.find(&weights)?].matrix()
+        };
+        let all: Vec<&Matrix> = (1..=heads).map(of_head).collect::<Option<_>>()?;
+        let sees_one =
+            |row: usize| all.iter().all(|weights| weights.row(row).filter(|x| *x != 0.0).count() == 1);
+        let is_it =
+            self.node == "O" && (0..self.yours.rows()).all(|row| wrong.contains(&row) != sees_one(row));
+        is_it.then(|| {
+            Clue::of(
+                "The rows that see one key alone are right, and no others: the values are right, and the error lies in the weights or \
+                 before them, in queries, keys, positions, scores or mask.",
+            )
+        })
     }
 
     /// The heads that these columns belong to.

@@ -128,7 +128,13 @@ pub(super) fn fits_in_pairs(search: &Search<'_>) -> (Vec<Fit>, usize) {
 
 /// What has one number that may be any: the base of frequencies, for example.
 fn solved_for(search: &Search<'_>, part: &Part<'_>, steps: &Steps<'_>) -> Vec<Fit> {
-    let families = [rotary::of_base(steps), sinusoid::of_base(steps)];
+    let families = [
+        rotary::of_base(steps),
+        rotary::of_factor(steps),
+        sinusoid::of_base(steps),
+        sinusoid::of_factor(steps),
+        score_bias::of_factor(steps),
+    ];
     let found = families.into_iter().flatten().find_map(|one| {
         let number = solve(part, search.task(), &one)?;
         // Of the numbers that the digits allow, the one that somebody would choose.
@@ -151,8 +157,8 @@ pub(super) struct OneNumber<'a> {
 /// The number at which the alternatives come nearest to a part: looked for on a grid of logarithms, then by the golden section.
 fn solve(part: &Part<'_>, task: &Task, one: &OneNumber<'_>) -> Option<f64> {
     use crate::elementary::exp;
-    const STEPS: usize = 60;
-    const ROUNDS: usize = 70;
+    const STEPS: usize = 40;
+    const ROUNDS: usize = 50;
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let off = |log: f64| -> f64 {
         let graph = (one.made)(exp(log)).graph(task, &[]);

@@ -272,3 +272,16 @@ pub(super) fn of_base<'a>(steps: &Steps<'a>) -> Option<OneNumber<'a>> {
     };
     Some(OneNumber { range: [ln(2.0), ln(1e9)], made: Box::new(made) })
 }
+
+/// Angles that are all the right ones times one number.
+pub(super) fn of_factor<'a>(steps: &Steps<'a>) -> Option<OneNumber<'a>> {
+    let sides = sides(steps).filter(|sides| !sides[0].is_empty())?;
+    let made = move |factor: f64| {
+        let factor_in_words = number(factor);
+        let said = format!("The numbers are as if all angles of RoPE were multiplied by {factor_in_words}.");
+        let slip = slip("rope-frequencies", format!("times {factor_in_words}"), said);
+        let one = each(&sides, slip, |one| one.at(|row| factor * one.position(row)));
+        Alternative { solved: 1, ..one }
+    };
+    Some(OneNumber { range: [ln(1e-3), ln(1e2)], made: Box::new(made) })
+}

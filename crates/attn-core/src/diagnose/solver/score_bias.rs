@@ -1,11 +1,12 @@
 //! The biases of positions, ALiBi's and T5's: between other heads, mirrored, scaled.
 
+use crate::elementary::ln;
 use crate::graph::recipes::PositionKind;
 use crate::matrix::Matrix;
 
 use super::super::catalogue::numbers::number;
 use super::layout::permutations;
-use super::{Alternative, Steps, slip};
+use super::{Alternative, OneNumber, Steps, slip};
 
 pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
     let heads = steps.heads();
@@ -86,4 +87,18 @@ fn orders(biases: &[&Matrix]) -> Vec<(Vec<usize>, String)> {
         is_new
     });
     all
+}
+
+/// The biases times one number.
+pub(super) fn of_factor<'a>(steps: &Steps<'a>) -> Option<OneNumber<'a>> {
+    let of_head = |head| Some((steps.name("B_position", head), steps.of_head("B_position", head)?));
+    let biases: Vec<(String, &Matrix)> = (0..steps.heads()).map(of_head).collect::<Option<_>>()?;
+    let made = move |factor: f64| {
+        let said =
+            format!("The numbers are as if the bias of the positions were multiplied by {}.", number(factor));
+        let slip = slip("position-bias-scaled", format!("times {}", number(factor)), said);
+        let nodes = biases.iter().map(|(name, bias)| (name.clone(), bias.map(|x| x * factor))).collect();
+        Alternative { solved: 1, ..Alternative::new(slip, nodes) }
+    };
+    Some(OneNumber { range: [ln(1e-3), ln(1e3)], made: Box::new(made) })
 }

@@ -217,3 +217,18 @@ pub(super) fn of_base<'a>(steps: &Steps<'a>) -> Option<OneNumber<'a>> {
     };
     Some(OneNumber { range: [ln(1.5), ln(1e7)], made: Box::new(made) })
 }
+
+/// The vectors times one number.
+pub(super) fn of_factor<'a>(steps: &Steps<'a>) -> Option<OneNumber<'a>> {
+    let own = Positioned::of(steps)?;
+    let made = move |factor: f64| {
+        let said = format!(
+            "The numbers are as if the vectors of the positions were multiplied by {}.",
+            number(factor)
+        );
+        let slip = slip("positions-place", format!("times {}", number(factor)), said);
+        let nodes = vec![("X_positioned".into(), sum(own.x, own.vectors, factor))];
+        Alternative { solved: 1, ..Alternative::new(slip, nodes) }
+    };
+    Some(OneNumber { range: [ln(1e-3), ln(1e3)], made: Box::new(made) })
+}
