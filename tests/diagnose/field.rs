@@ -2,6 +2,8 @@
 //! field_cases.json, which once had no name. `field.py` prints what is said to each of them.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use crate::common::{attn, one_in};
 use crate::diagnose::mechanism_slips;
@@ -101,11 +103,10 @@ fn nine_slips_of_ten_that_people_made_are_named_first() {
     }
 }
 
-/// The names that the command tells first, or its verdict, for one of the cases of field_cases.json.
-fn told(case: &Value) -> String {
-    let place = tempfile::tempdir().unwrap();
+/// The command for one of the cases of field_cases.json, whose matrices are written into a folder.
+fn command(case: &Value, place: &Path) -> String {
     for (name, matrix) in case["inputs"].as_object().unwrap() {
-        std::fs::write(place.path().join(format!("{name}.json")), matrix.to_string()).unwrap();
+        fs::write(place.join(format!("{name}.json")), matrix.to_string()).unwrap();
     }
     let yours = golden::matrix(&case["yours"]["matrix"]);
     let cell = |x: f64| match case["yours"]["decimals"].as_u64() {
@@ -113,14 +114,20 @@ fn told(case: &Value) -> String {
         None => x.to_string(),
     };
     let rows = (0..yours.rows()).map(|i| yours.row(i).map(cell).collect::<Vec<_>>().join(","));
-    std::fs::write(place.path().join("yours.csv"), rows.collect::<Vec<_>>().join("\n")).unwrap();
+    fs::write(place.join("yours.csv"), rows.collect::<Vec<_>>().join("\n")).unwrap();
     let here = |word: &str| match word.rsplit_once('=') {
         _ if !(word.ends_with(".json") || word.ends_with(".csv")) => word.to_string(),
-        Some((node, file)) => format!("{node}={}", place.path().join(file).display()),
-        None => place.path().join(word).display().to_string(),
+        Some((node, file)) => format!("{node}={}", place.join(file).display()),
+        None => place.join(word).display().to_string(),
     };
     let words: Vec<String> = case["arguments"].as_str().unwrap().split(' ').map(here).collect();
-    let out = attn(&format!("diagnose {} --format json", words.join(" "))).run().out;
+    format!("diagnose {}", words.join(" "))
+}
+
+/// The names that the command tells first, or its verdict.
+fn told(case: &Value) -> String {
+    let place = tempfile::tempdir().unwrap();
+    let out = attn(&format!("{} --format json", command(case, place.path()))).run().out;
     let report: Value = serde_json::from_str(&out).unwrap();
     let first = golden::list(&report, "nodes").iter().find_map(|node| node["mistakes"].get(0));
     match first {
@@ -132,12 +139,17 @@ fn told(case: &Value) -> String {
     }
 }
 
+/// The cases of field_cases.json.
+fn cases() -> Vec<Value> {
+    let all: Value = serde_json::from_str(include_str!("field_cases.json")).unwrap();
+    golden::list(&all, "cases").to_vec()
+}
+
 #[test]
 fn what_once_had_no_name_is_named_first() {
     // Nothing but NaN: the likelier of two causes comes first, and this is the other one.
     let other = "mask-after-softmax";
-    let cases: Value = serde_json::from_str(include_str!("field_cases.json")).unwrap();
-    for case in golden::list(&cases, "cases").iter().step_by(one_in(4)) {
+    for case in cases().iter().step_by(one_in(4)) {
         let (first, name) = (told(case), golden::string(case, "name"));
         let right = golden::list(case, "first").iter().any(|id| *id == first.as_str());
         assert!(right || name == other, "{name}: {first}");
@@ -184,4 +196,37 @@ fn rope_from_another_first_position_gives_the_same_result() {
     };
     let (own, other) = (result(0), result(5));
     assert!(own.cells().zip(other.cells()).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
+fn the_steps_before_are_asked_for_only_where_they_decide() {
+    let said = |name: &str| {
+        let place = tempfile::tempdir().unwrap();
+        let case = cases().into_iter().find(|case| case["name"] == name).unwrap();
+        attn(&command(&case, place.path())).run().out
+    };
+    // −∞ on the wrong side, and +1e9 on the other: the same scores before the mask, and the same weights.
+    let polarity = said("polarity-1e9-mh");
+    assert!(!polarity.contains("--yours S=FILE") && polarity.contains("--suggest-input"), "{polarity}");
+    // Keys in reverse order have other scores than a mask in reverse order.
+    let reversed = said("mask-pad-first-two");
+    assert!(reversed.contains("--yours S=FILE"), "{reversed}");
+}
+
+#[test]
+fn rows_that_see_one_key_alone_tell_where_the_error_lies() {
+    let golden = golden::json("field_slips.json");
+    let value = &golden::list(&golden, "cases")[0];
+    let Exercise { examiner, .. } = Exercise::of(value);
+    let right = golden::matrix(&value["right"]);
+    let clue = |from: usize| {
+        let moved = |i: usize, j: usize| if i < from { 0.0 } else { ((7 * i + 3 * j) % 11) as f64 - 5.0 };
+        let matrix = Matrix::from_fn(right.rows(), right.cols(), |i, j| right[(i, j)] + moved(i, j));
+        let one = Wrong { name: String::new(), ids: Vec::new(), node: "O".into(), matrix };
+        let clues = one.diagnosed(&examiner, None).nodes.swap_remove(0).clues;
+        clues.iter().any(|clue| clue.sentence.contains("see one key alone"))
+    };
+    // Under the causal mask the first row sees itself alone.
+    assert!(clue(1));
+    assert!(!clue(0) && !clue(2));
 }
