@@ -365,8 +365,7 @@ fn arrays(value: &Value, name: &str, to: &mut Vec<(String, Numbers)>) -> Result<
         Value::Dictionary(pairs) => {
             for (key, value) in pairs {
                 if let Value::Text(key) = &**key {
-                    let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
-                    arrays(value, &name, to)?;
+                    arrays(value, &joined(name, key), to)?;
                 }
             }
         }
@@ -379,11 +378,21 @@ fn arrays(value: &Value, name: &str, to: &mut Vec<(String, Numbers)>) -> Result<
             let (mut dims, mut cells) = (Vec::new(), Vec::new());
             if rectangle(value, 0, &mut dims, &mut cells) {
                 to.push((name.to_string(), Numbers::Array(Array::new(dims, cells)?)));
+                return Ok(());
+            }
+            // A list of tensors, such as the attentions of all layers.
+            for (at, value) in rows.iter().enumerate() {
+                arrays(value, &joined(name, &at.to_string()), to)?;
             }
         }
         _ => {}
     }
     Ok(())
+}
+
+/// The name of an entry within another one.
+fn joined(name: &str, key: &str) -> String {
+    if name.is_empty() { key.to_string() } else { format!("{name}.{key}") }
 }
 
 /// Gathers nested lists of numbers; false if they are no rectangle.

@@ -33,3 +33,10 @@ figures = {
     "previous": np.array([[np.mean([a[i, i - 1] for i in range(1, T)]) for a in layer] for layer in A]).tolist(),
 }
 (HERE / "weights.json").write_text(json.dumps(figures) + "\n")
+
+# A tuple of tensors, as `torch.save(outputs.attentions, file)` writes it.
+try:
+    import torch
+    torch.save(tuple(torch.from_numpy(layer[None].copy()) for layer in A), HERE / "attentions.pt")
+except ImportError:
+    print("PyTorch is not here: attentions.pt stays as it is")

@@ -65,12 +65,15 @@ fn every_shape_in_which_weights_are_saved_is_read_alike() {
     let list = folder.path().join("list.json");
     fs::write(&list, Value::from(layers).to_string()).unwrap();
     let list = weights(&list.display().to_string(), "--format csv").ok().out;
+    // torch.save(outputs.attentions, file), with a batch of one.
+    let tuple = weights("tests/golden/attentions.pt", "--format csv").ok().out;
     let heads = |text: &str| {
         text.lines().filter(|line| line.starts_with("file,")).map(str::to_string).collect::<Vec<_>>()
     };
     assert_eq!(heads(&whole).len(), 6, "{whole}");
     assert_eq!(heads(&whole), heads(&batch));
     assert_eq!(heads(&whole), heads(&list));
+    assert_eq!(heads(&whole), heads(&tuple));
 }
 
 #[test]

@@ -231,7 +231,7 @@ fn a_command_that_is_nearly_right_names_the_right_one() {
         ("attend --causal", "attn attend --words"),
         ("softmax --base 2", "attn softmax 1 2 3"),
         ("similarity --measure dot", "attn similarity bat cave racket"),
-        ("weights", "attn weights weights.npz"),
+        ("weights", "attn weights weights.pt"),
         ("lesson quiz", "attn lesson quiz 0-tour"),
         ("lesson 0-tuor", "attn lesson"),
         ("help dmo", "attn help demo"),
