@@ -165,14 +165,14 @@ fn the_program_that_is_kept_answers_as_the_sources_do() {
 }
 
 #[test]
-fn the_program_has_its_hash_and_takes_at_most_1150_kb_of_a_page() {
+fn the_program_has_its_hash_and_takes_at_most_1200_kb_of_a_page() {
     let hash: String = Sha256::digest(kept()).iter().map(|byte| format!("{byte:02x}")).collect();
     let stated = fs::read_to_string(root().join("src/render/attn_page.wasm.sha256")).unwrap();
     assert_eq!(stated, format!("{hash}  attn_page.wasm\n"));
     let page = attn("softmax 1 2 --format html --live").ok().out;
     let (_, rest) = page.split_once("id=\"program\">").expect("the program");
     let (program, _) = rest.split_once("</script>").expect("its end");
-    assert!((100_000..1_150_000).contains(&program.len()), "{} bytes", program.len());
+    assert!((100_000..1_200_000).contains(&program.len()), "{} bytes", program.len());
 }
 
 /// Whether the compiler that runs here can build for pages.
