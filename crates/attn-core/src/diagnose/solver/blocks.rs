@@ -33,14 +33,16 @@ pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
                 ..Alternative::new(slip("softmax-blocks", format!("blocks of {size}, {how}"), said), nodes)
             }));
         }
-        let said =
-            format!("The softmax was taken in each block of {size} keys alone, and the blocks were added.");
-        let nodes = steps.weights(|_, _, masked| each_block(masked, size));
-        all.extend(nodes.map(|nodes| Alternative {
-            solved: 1,
-            ..Alternative::new(slip("softmax-blocks", format!("blocks of {size} alone"), said), nodes)
-        }));
+        // In a block of one key alone every weight is 1, and that has better names.
         if size > 1 {
+            let said = format!(
+                "The softmax was taken in each block of {size} keys alone, and the blocks were added."
+            );
+            let nodes = steps.weights(|_, _, masked| each_block(masked, size));
+            all.extend(nodes.map(|nodes| Alternative {
+                solved: 1,
+                ..Alternative::new(slip("softmax-blocks", format!("blocks of {size} alone"), said), nodes)
+            }));
             let said = format!(
                 "A causal mask hides keys by their index within the block of {size}, not within the text."
             );
