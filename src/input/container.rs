@@ -285,8 +285,8 @@ impl Container {
         if purpose == Purpose::Layer {
             return Err(nameless().in_source(name));
         }
-        // Lines may be a print with more than numbers.
-        let array = match text.trim().contains('\n') && !text.contains(';') {
+        // Lines may be a print with more than numbers, or a table with `;` between them.
+        let array = match text.trim().contains('\n') {
             true => table(&format!("`{}`", clip(text)), text, DelimiterChoice::Detected, purpose.allowed())?,
             false => inline(text, purpose.allowed())?,
         };

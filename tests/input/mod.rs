@@ -11,6 +11,7 @@ mod headers;
 mod layers;
 mod masks_per_head;
 mod memory;
+mod misread;
 mod model_folder;
 mod own_words;
 mod params;

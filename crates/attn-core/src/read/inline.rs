@@ -334,17 +334,22 @@ pub(super) fn one_printed(name: &str, text: &str, allow: AllowedNumbers) -> Resu
 /// If the text before it computes with the array, or lays it out in another way.
 fn open_before(before: &str) -> Result<usize> {
     let trimmed = before.trim_end();
+    // `Transpose[{{`, but `vec![[` and the type before an array of Julia.
+    let attached = trimmed.rsplit(|c: char| !c.is_alphabetic() && c != '_').next().unwrap_or_default();
+    let is_call = before.len() == trimmed.len() && attached.chars().count() > 3;
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '!' | '&');
     // What an array is given to, down to the text before it: `2 * np.array(` computes.
-    let (mut rest, mut computes) = (trimmed, false);
+    let (mut rest, mut computes) = (trimmed, is_call && !holds(attached));
     while let Some(call) = rest.strip_suffix(OPENING) {
         let outer = call.trim_end_matches(is_name);
         let name = call[outer.len()..].to_lowercase();
         computes |= !name.is_empty() && !holds(&name);
         rest = outer.trim_end();
     }
-    let is_bullet = rest.lines().last().is_some_and(|line| line.trim() == "-") || rest.ends_with("<-");
-    computes |= rest.ends_with(['*', '/', '+', '-', '@', '%', '^', '\'']) && !is_bullet;
+    let line = rest.lines().last().unwrap_or_default().trim();
+    let is_bullet =
+        line == "-" && rest.len() < before.len() && rest.len() == trimmed.len() || rest.ends_with("<-");
+    computes |= rest.ends_with(OPERATORS) && !is_bullet || is_cell(line);
     if computes {
         let what = clip(trimmed.lines().last().unwrap_or_default().trim());
         return Err(Error::new(format!("`{what}` stands before the numbers, and nothing is computed here"))
@@ -361,6 +366,9 @@ fn open_before(before: &str) -> Result<usize> {
     }
     Ok(open)
 }
+
+/// What may stand between a factor and an array.
+const OPERATORS: [char; 13] = ['*', '/', '+', '-', '−', '×', '·', '√', '½', '@', '%', '^', '\''];
 
 /// Whether a call of this name changes no number.
 fn holds(name: &str) -> bool {

@@ -540,6 +540,15 @@ fn of_tex(cell: &str) -> String {
                 {
                     out.push_str(&format!("{}/{}", top.trim(), inside[..end].trim()));
                     rest = &inside[end + 1..];
+                } else {
+                    // `\frac12`: a digit each.
+                    match rest.trim_start().as_bytes() {
+                        [top @ b'0'..=b'9', bottom @ b'0'..=b'9', ..] => {
+                            out.push_str(&format!("{}/{}", char::from(*top), char::from(*bottom)));
+                            rest = &rest.trim_start()[2..];
+                        }
+                        _ => out.push_str(name),
+                    }
                 }
             }
             "cdot" | "times" => {
@@ -553,9 +562,11 @@ fn of_tex(cell: &str) -> String {
             "%" | "_" | "#" | "&" => out.push_str(name),
             "phantom" | "hphantom" | "cline" | "cmidrule" => rest = group.map_or(rest, |(_, behind)| behind),
             name if LAYOUT.contains(&name) || length == 0 => {}
-            // `\text{bat}`, `\mathbf{0.5}`: what is in the brackets counts; a letter such as \alpha by itself is a word.
-            name if group.is_none() => out.push_str(name),
-            _ => {}
+            // `\text{bat}`, `\mathbf{0.5}`: what is in the brackets counts; `\alpha` and `\sqrt{4}` are words, and no numbers.
+            name if group.is_some() && (name.starts_with("text") || name.starts_with("math")) => {}
+            "num" | "bm" | "boldsymbol" | "mbox" | "hbox" | "operatorname" if group.is_some() => {}
+            name if group.is_some() => out.push_str(&format!("\\{name}")),
+            name => out.push_str(name),
         }
     }
     // `−\frac{1}{2}`, `- 0.5`.

@@ -92,7 +92,7 @@ pub fn check_commas(row: &str) -> Result<()> {
 }
 
 /// True if a text is a cell of a matrix, or was clearly meant to be one, though it cannot be read: `1,5`, `1,000,000`, `1e400`,
-/// `0x1F`, `1_000`, `+-1`, `1/4`, `10%`, `1:`, `=A1*2`. A date is none.
+/// `0x1F`, `1_000`, `+-1`, `1/4`, `10%`, `1:`, `=A1*2`, `1.5f`. A date is none.
 pub fn is_meant_as_number(text: &str) -> bool {
     let text = text.trim().replace('\u{2212}', "-");
     let unsigned = text.trim_start_matches(['+', '-']);
@@ -105,8 +105,22 @@ pub fn is_meant_as_number(text: &str) -> bool {
             && unsigned.strip_suffix(['%', ':']).unwrap_or(unsigned).split('/').all(is_cell)
             && unsigned.matches('/').count() < 2
         || is_of_another_base(unsigned)
+        || is_mistyped(unsigned)
         || is_formula(&text)
         || starts_with_error(&text)
+}
+
+/// Whether a text begins with a decimal number that goes on otherwise: `1'500.0`, `1.5f`, `$1.5`, `1.5±0.1`; or has a command of
+/// LaTeX in it. A date is none.
+fn is_mistyped(text: &str) -> bool {
+    let text = text.trim_start_matches(['~', '<', '>', '≈', '±', '$', '€', '£']);
+    let behind = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mut rest = behind.chars();
+    behind.len() < text.len()
+        && matches!(rest.next(), Some('.' | ',' | '\'' | '’' | '·' | '×' | '±'))
+        && rest.next().is_some_and(|c| c.is_ascii_digit())
+        && (text.matches('.').count() < 2 || text.contains(|c: char| !c.is_ascii_digit() && c != '.'))
+        || text.contains('\\') && text.contains(|c: char| c.is_ascii_digit())
 }
 
 /// True if this is `0x1F`, `0b101` or `0o17`.
