@@ -9,13 +9,14 @@ use super::{Alternative, Steps, slip, softmax};
 type Rescaling = (&'static str, fn(f64, f64) -> [f64; 2]);
 
 /// Wrong ways.
-const WAYS: [Rescaling; 4] = [
+const WAYS: [Rescaling; 5] = [
     ("were not rescaled", |_, _| [1.0, 1.0]),
     ("were rescaled the wrong way round, by exp(m_new − m_old)", |old, new| [exp(new - old); 2]),
     ("were rescaled the wrong way round in the result alone, by exp(m_new − m_old)", |old, new| {
         [exp(new - old), exp(old - new)]
     }),
     ("were rescaled in the divisor alone", |old, new| [1.0, exp(old - new)]),
+    ("were rescaled in the result alone, not in the divisor", |old, new| [exp(old - new), 1.0]),
 ];
 
 pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
@@ -97,4 +98,23 @@ fn each_block(scores: &Matrix, size: usize) -> Matrix {
         })
         .collect();
     Matrix::from_fn(scores.rows(), cols, |i, j| blocks[j / size][(i, j % size)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_divisor_that_is_not_rescaled_is_a_way_of_its_own() {
+        // NumPy: o = o * exp(m_old - m_new) + p @ v; l = l + p.sum(), in blocks of 2.
+        let scores = Matrix::from_rows(&[vec![1.0, 2.0, 0.5, 3.0]]).unwrap();
+        let expected = [0.055239692886, 0.150157053382, 0.033504567369, 0.408169189624];
+        let fits = |rescaling| {
+            let weights = by_blocks(&scores, 2, rescaling);
+            weights.cells().zip(expected).all(|(own, right)| (own - right).abs() < 1e-9)
+        };
+        let told: Vec<&str> =
+            WAYS.iter().filter(|(_, rescaling)| fits(*rescaling)).map(|(how, _)| *how).collect();
+        assert_eq!(told, ["were rescaled in the result alone, not in the divisor"]);
+    }
 }
