@@ -140,7 +140,7 @@ fn nothing_is_named_for_noise() {
     assert_eq!(noise.code, 1);
     let said = noise.out.replace('\n', " ");
     assert!(
-        said.contains("No known mistake gives these numbers, and no pair of known mistakes does."),
+        said.contains("No known mistake gives these numbers, and no pair of the common ones does."),
         "{said}"
     );
     assert!(said.contains("--yours S=FILE"), "{said}");

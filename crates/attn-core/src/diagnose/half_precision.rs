@@ -4,7 +4,7 @@ use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::compare::{Difference, difference, distance};
+use super::compare::{Difference, difference, distance, half_unit};
 use super::diagnosis::{Distance, HALF_PRECISIONS, HalfPrecision, Verdict};
 use super::task::standing_for;
 use super::{Answer, Task};
@@ -22,6 +22,8 @@ pub struct HalfPrecisionMoves {
     pub half: &'static HalfPrecision,
     /// The rounding error of each cell, for each matrix of the answer.
     cells: Vec<Matrix>,
+    /// Half a unit of the last decimal, where a print has rounded the numbers of the type.
+    printed: f64,
 }
 
 impl HalfPrecision {
@@ -60,12 +62,15 @@ impl HalfPrecision {
             }
         }
         let is_finite = cells.iter().flat_map(|matrix| matrix.cells()).all(f64::is_finite);
-        is_finite.then_some(HalfPrecisionMoves { half: self, cells })
+        let is_stored = part.matrices.iter().all(|(_, yours)| self.has(yours));
+        let printed = part.answer.decimals.filter(|_| !is_stored).map_or(0.0, half_unit);
+        is_finite.then_some(HalfPrecisionMoves { half: self, cells, printed })
     }
 }
 
 impl HalfPrecisionMoves {
-    /// Whether each cell is off by no more than the rounding of the number itself and what the computation moves it.
+    /// Whether each cell is off by no more than the rounding of the number itself, of its print, and what the computation moves
+    /// it.
     pub(super) fn compared(&self, task: &Task, part: &Part<'_>) -> Option<Verdict> {
         let one = |((node, yours), moves): (&(String, &Matrix), &Matrix)| {
             let expected = standing_for(task.right(), node)?;
@@ -77,7 +82,7 @@ impl HalfPrecisionMoves {
     }
 
     fn allowed(&self, moves: &Matrix, at: (usize, usize), right: f64) -> f64 {
-        self.half.unit * right.abs() + BEYOND_THE_RUNS * moves[at]
+        self.half.unit * right.abs() + BEYOND_THE_RUNS * moves[at] + self.printed
     }
 
     /// The difference, with the cell that is furthest beyond its tolerance as the worst one.

@@ -38,7 +38,8 @@ pub struct ArrayFacts {
     /// `1.3882e+00 7.6811e-02`.
     pub digits: Option<usize>,
     /// The unit roundoff u of the type in which the source stores its numbers: a stored number is off by at most u of
-    /// itself. 2⁻¹¹ for half precision, 2⁻⁸ for bfloat16, 2⁻²⁴ for single and 2⁻⁵³ for double; 0 for text and for integers.
+    /// itself. 2⁻¹¹ for half precision, 2⁻⁸ for bfloat16, 2⁻²⁴ for single and 2⁻⁵³ for double; 0 for integers
+    /// and for text that names no type of half precision.
     pub roundoff: f64,
     /// A number is not the one in the source, but the nearest of the type T: of integers beyond 2⁵³ in binary the nearest `f64`.
     pub inexact: bool,

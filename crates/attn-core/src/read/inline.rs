@@ -315,7 +315,7 @@ pub(super) fn one_printed(name: &str, text: &str, allow: AllowedNumbers) -> Resu
     let length = length_of_group(body).ok_or_else(|| wrong_brackets("a bracket is not closed".into()))?;
     let inside = &body[1..length - 1];
     let is_list = next_row(body).is_some();
-    let (mut array, mut end) = if let Some(lines) = lines_of_rows(inside).filter(|_| !is_list) {
+    let (mut array, end) = if let Some(lines) = lines_of_rows(inside).filter(|_| !is_list) {
         // A row goes on behind the dots of MATLAB.
         (read_rows(name, lines.split(LINE_ENDS), allow)?, length)
     } else {
@@ -324,8 +324,19 @@ pub(super) fn one_printed(name: &str, text: &str, allow: AllowedNumbers) -> Resu
     if !is_list && !inside.contains(';') && lines_of_rows(inside).is_some() {
         array.facts.told.push("rows on lines of their own".into());
     }
-    end += close(&body[end..], open)?;
-    Ok((array, start..start + end))
+    let closed = end + close(&body[end..], open)?;
+    array.facts.roundoff = roundoff(&body[end..closed]);
+    Ok((array, start..start + closed))
+}
+
+/// The unit roundoff of the type of half precision that is named behind an array; 0 for another type, or none.
+fn roundoff(behind: &str) -> f64 {
+    let word = |word: &str| match word {
+        "float16" | "half" | "f2" => Some(1.0 / 2048.0),
+        "bfloat16" => Some(1.0 / 256.0),
+        _ => None,
+    };
+    behind.split(|c: char| !c.is_alphanumeric()).find_map(word).unwrap_or(0.0)
 }
 
 /// The number of brackets and tags that are open before an array.
@@ -863,6 +874,20 @@ mod tests {
         assert_eq!((array.dims(), array.facts.decimals), (&[2, 2][..], Some(1)));
         assert_eq!(read_printed("[1, 2, 3]").dims(), [3]);
         assert_eq!(read_printed("[[1, 2,], [3, 4],]").dims(), [2, 2]);
+    }
+
+    #[test]
+    fn a_printed_type_of_half_precision_has_its_roundoff() {
+        for (behind, roundoff) in [
+            (", dtype=torch.float16)", 2f64.powi(-11)),
+            (", dtype='<f2')", 2f64.powi(-11)),
+            (", dtype=torch.bfloat16, grad_fn=<MmBackward0>)", 2f64.powi(-8)),
+            (", dtype=float32)", 0.0),
+            (")", 0.0),
+        ] {
+            let array = read_printed(&format!("array([[1.2646, 0.5]]{behind}"));
+            assert_eq!(array.facts.roundoff, roundoff, "{behind}");
+        }
     }
 
     #[test]

@@ -299,7 +299,7 @@ fn nothing_fits(diagnosis: &Diagnosis, wrong: &JudgedNode) -> String {
     }
     match (wrong.too_few_digits, diagnosis.pairs_tried) {
         (true, _) => "Some mistakes give these numbers, but there are too few numbers or digits to tell.".into(),
-        (false, true) => "No known mistake gives these numbers, and no pair of known mistakes does.".into(),
+        (false, true) => "No known mistake gives these numbers, and no pair of the common ones does.".into(),
         (false, false) => {
             "No known mistake gives these numbers. Pairs of mistakes were not tried, because that would take too long.".into()
         }
