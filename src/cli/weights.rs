@@ -331,6 +331,10 @@ fn sides(dims: &[usize], layered: bool) -> Result<(usize, usize, usize, usize)> 
         {
             (*layers, *heads, *rows, *cols)
         }
+        [.., _, _, _] if dims.len() >= 4 && !layered => {
+            return Err(Error::new(format!("one of several arrays in the file is {}", shape()))
+                .help("several arrays are one for each layer, [heads, T, T]; save the weights in a file of their own"));
+        }
         [.., _, _, _] if dims.len() >= 4 => {
             return Err(Error::new(format!("this is a batch of several texts, shape {}", shape()))
                 .help("save one text of the batch: [layers, heads, T, T]"));

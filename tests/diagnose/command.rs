@@ -434,6 +434,26 @@ fn a_bias_of_nothing_is_written_as_0() {
 }
 
 #[test]
+fn a_print_in_half_precision_is_right_and_wrong_numbers_in_it_stay_wrong() {
+    // NumPy, every step in float16: s = q @ k.T / np.float16(2); p = np.exp(s - s.max(1)); a = p / p.sum(1); o = a @ v.
+    let exercise = "diagnose --q '-0.8 -1.32 -0.25 0.42; 1.14 0.11 -0.55 -0.78; 0.75 1.63 0.27 -1.23' \
+                    --k '-0.96 1.6 0.2 -1.73; -0.08 -1.16 -0.63 -0.49; -0.71 0.55 -0.06 -0.59' \
+                    --v '0.41 0.83; -1.64 -0.26; -0.98 -0.17' --yours";
+    for (numbers, code) in [
+        ("[[-1.265 , -0.1247], [-0.7466,  0.1464], [ 0.0706,  0.6045]]", 0),
+        // One number is off by 0.01, and the scores were not divided.
+        ("[[-1.275 , -0.1247], [-0.7466,  0.1464], [ 0.0706,  0.6045]]", 1),
+        ("[[-1.514 , -0.2251], [-0.766 ,  0.1519], [ 0.337 ,  0.779 ]]", 1),
+    ] {
+        let judged = attn(exercise).arg(format!("array({numbers}, dtype=float16)")).run();
+        assert_eq!(judged.code, code, "{numbers}: {}{}", judged.out, judged.err);
+    }
+    // Without the type these numbers are no rounded ones.
+    let judged = attn(exercise).arg("[[-1.265, -0.1247], [-0.7466, 0.1464], [0.0706, 0.6045]]").run();
+    assert_eq!(judged.code, 1, "{}", judged.out);
+}
+
+#[test]
 fn where_nothing_fits_what_stands_out_is_told() {
     let told = |yours: &str| {
         let outcome = attn("diagnose --x '1 0; 0 1; 1 1' --yours").arg(yours).run();

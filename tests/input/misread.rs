@@ -61,8 +61,12 @@ fn a_number_that_is_mistyped_is_no_name_of_a_row_or_a_column() {
 }
 
 #[test]
-fn fractions_of_latex_without_braces_are_read() {
+fn commands_of_latex_that_change_a_number_are_refused_and_short_fractions_are_read() {
     let table = |cell: &str| format!("\\begin{{bmatrix}} {cell} & 2 \\\\ 3 & 4 \\end{{bmatrix}}\n");
+    for cell in ["\\sqrt{4}", "0.\\overline{3}", "\\hat{2}"] {
+        let said = of_file(&table(cell));
+        assert!(said.code == 2 && said.err.contains("is not a number"), "{cell}: {}{}", said.out, said.err);
+    }
     for (cell, shown) in [("\\frac12", "0.5"), ("-\\dfrac34", "-0.75"), ("\\mathbf{0.25}", "0.25")] {
         let said = of_file(&table(cell));
         assert!(said.code == 0 && said.out.contains(shown), "{cell}: {}{}", said.out, said.err);

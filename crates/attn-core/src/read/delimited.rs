@@ -8,7 +8,9 @@ use crate::memory;
 use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array};
-use super::number::{Cells, LINE_ENDS, is_cell, is_meant_as_number, line_and_column, skip_comments};
+use super::number::{
+    Cells, LINE_ENDS, is_cell, is_meant_as_number, is_mistyped, line_and_column, skip_comments,
+};
 
 /// The most rows or columns with names: a name takes more memory than a number.
 const MOST_NAMES: usize = 1 << 20;
@@ -101,6 +103,11 @@ impl Table {
                 let has = format!("this line has {}", counted(names + 1, "number"));
                 let error = self.no_header(&has, names + 1, records.line_at(self.header));
                 return Err(error.at(records.place(start)));
+            }
+            if !field.quoted && self.layout.by_words && is_mistyped(field.text) && !is_cell(field.text) {
+                let (at, read) = (field.start, self.cells.push(field.text));
+                read.map_err(|error| located(error.at(records.place(at)), row, 1))?;
+                return Ok(());
             }
             // A line of words above the numbers may look like the first of rows with names.
             if !field.quoted && self.layout.by_words && is_meant_as_number(field.text) {

@@ -6,7 +6,7 @@ use crate::memory;
 use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array, NamedArray};
-use super::number::{Cells, LINE_ENDS, has_decimal_comma, is_cell};
+use super::number::{Cells, LINE_ENDS, has_decimal_comma, is_cell, is_mistyped};
 
 /// A table as a document has it.
 #[derive(Default)]
@@ -81,7 +81,7 @@ impl Grid {
             *cell = cell.replace(',', ".");
             commas = true;
         }
-        let words = |row: &[String]| !row.iter().any(|cell| is_cell(cell));
+        let words = |row: &[String]| !row.iter().any(|cell| is_cell(cell) || is_mistyped(cell));
         let has_header = rows.len() > 1
             && (header
                 || rows[0].get(1..).is_some_and(|row| !row.is_empty() && words(row)) && words(&rows[0]));
@@ -96,7 +96,7 @@ impl Grid {
         let has_labels = rows.iter().all(|row| row.len() > 1)
             && (labels
                 || col_names.as_ref().and_then(|names| names.first()).is_some_and(String::is_empty)
-                || first.clone().any(|cell| !cell.is_empty() && !is_cell(cell))
+                || first.clone().any(|cell| !cell.is_empty() && !is_cell(cell) && !is_mistyped(cell))
                 || col_names
                     .as_ref()
                     .is_some_and(|names| counts(&mut names.iter().skip(1)) && !is_cell(&names[0]))

@@ -112,7 +112,7 @@ pub fn is_meant_as_number(text: &str) -> bool {
 
 /// Whether a text begins with a decimal number that goes on otherwise: `1'500.0`, `1.5f`, `$1.5`, `1.5±0.1`; or has a command of
 /// LaTeX in it. A date is none.
-fn is_mistyped(text: &str) -> bool {
+pub(super) fn is_mistyped(text: &str) -> bool {
     let text = text.trim_start_matches(['~', '<', '>', '≈', '±', '$', '€', '£']);
     let behind = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let mut rest = behind.chars();
