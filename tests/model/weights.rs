@@ -194,3 +194,13 @@ fn cross_attention_has_two_lists_of_words() {
     attn("attend --x '1 2; 3 4' --key-tokens a,b")
         .refused(&["--key-tokens names the rows of given keys and values"]);
 }
+
+#[test]
+fn weights_and_rollouts_are_shaded_on_the_screen() {
+    let folder = place();
+    let file = file(folder.path(), "A", &[3, 2, 4, 4]);
+    for chosen in ["--layer 1 --head 1", "--mean --layer 1", "--rollout"] {
+        let shaded = weights(&file, &format!("{chosen} --heat always")).ok().out;
+        assert!(shaded.contains('█') && shaded != weights(&file, chosen).ok().out, "{chosen}: {shaded}");
+    }
+}

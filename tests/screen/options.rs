@@ -90,6 +90,7 @@ fn prepare(folder: &Path) {
         "[[[[1, 0], [0.25, 0.75]], [[1, 0], [0.5, 0.5]]], [[[1, 0], [0, 1]], [[1, 0], [0.5, 0.5]]]]",
     );
     write("many.json", &format!("[{}]", ["[[1, 0], [0, 1]]"; 49].join(", ")));
+    write("nine.json", &format!("[{}]", ["[1, 0, 0, 0, 0, 0, 0, 0, 0]"; 9].join(", ")));
     write("values.json", "[[[[1], [2]], [[1], [3]]], [[[1], [0]], [[1], [0]]]]");
     write("lesson.md", include_str!("../../walkthroughs/0-tour.md"));
     write("graph.json", &attn("attend --x '1 2; 3 4' --format json").ok().out);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::elementary::pow;
-use crate::graph::{Graph, NodeId, Op};
+use crate::graph::{Graph, NodeId, Op, Stage};
 use crate::tensor::Tensor;
 
 /// The setting that decides if weights and scores are shaded.
@@ -61,7 +61,10 @@ enum NodeKind {
 
 fn kind(graph: &Graph, id: NodeId) -> NodeKind {
     let node = &graph[id];
+    // Weights may be given, and rolled out.
+    let is_weights = node.step.is_some_and(|step| step.stage == Stage::Weights);
     match &node.op {
+        Op::Given(_) | Op::Product if is_weights => NodeKind::Weights,
         Op::Softmax(..) | Op::UnguardedSoftmax(..) | Op::SoftmaxWithSink { .. } => NodeKind::Weights,
         Op::ProductTransposed | Op::Cosine | Op::Mask(_) => NodeKind::Scores,
         Op::Change => NodeKind::Change,

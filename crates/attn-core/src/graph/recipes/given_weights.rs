@@ -67,6 +67,11 @@ impl GivenWeights {
         Ok(furthest)
     }
 
+    /// Whether a node of this name, without its layer, is a step of the rollout.
+    pub fn is_of_rollout(name: &str) -> bool {
+        ["A_sum", "A_mean", "A_and_I", "A_half", "R"].contains(&name)
+    }
+
     /// Whether the columns of all heads sum to 1, as the rows should.
     pub fn is_transposed(&self) -> bool {
         let sum = |a: &Matrix, j: usize| (0..a.rows()).map(|i| a[(i, j)]).sum::<f64>();
@@ -210,6 +215,10 @@ fn rolled(graph: &mut Graph, mean: NodeId, before: Option<NodeId>) -> Result<Nod
     let half = graph.add("A_half", Op::Scale(Factor::Number(0.5)), &[both])?;
     match before {
         None => Ok(half),
-        Some(before) => graph.add("R", Op::Product, &[half, before]),
+        Some(before) => {
+            let rollout = graph.add("R", Op::Product, &[half, before])?;
+            graph.mark(rollout, Stage::Weights);
+            Ok(rollout)
+        }
     }
 }
