@@ -157,5 +157,5 @@ fn files_are_read_into_the_numbers_that_the_kernel_uses_and_nowhere_else() {
     let matrix = tokens * WIDTH * size_of::<f32>();
     let log_sum_exps = tokens * size_of::<f32>();
     let beside = (most - before) - (4 * matrix + log_sum_exps);
-    assert!(beside <= ALLOWED, "{beside} bytes beside Q, K, V and O, of {matrix} each");
+    assert!(beside <= ALLOWED * 3 / 4, "{beside} bytes beside Q, K, V and O, of {matrix} each");
 }

@@ -168,9 +168,8 @@ impl WeightsArgs {
             return Err(Error::new("--queries names no query").help("--queries the,cat or --queries 1,2"));
         }
         let is_of_rollout = |name: &String| {
-            ["R", "A_mean", "A_sum", "A_and_I", "A_half"]
-                .iter()
-                .any(|own| name.rsplit('.').next().is_some_and(|name| name.split('[').next() == Some(own)))
+            let node = name.split('[').next().unwrap_or_default();
+            GivenWeights::is_of_rollout(node.rsplit('.').next().unwrap_or(node))
         };
         let named = self.nodes.only.iter().chain(self.nodes.explain.addresses());
         let rollout = self.rollout || named.into_iter().any(is_of_rollout);

@@ -70,7 +70,7 @@ fn fault(expected: &Value, outcome: &Result<(Vec<usize>, Vec<f64>, String), Stri
             }
             match expected["told"].as_str() {
                 None if !notes.is_empty() => Some(format!("leaves no doubt, but is noted: {notes}")),
-                Some(told) if !notes.contains(told) => Some(format!("has the notes «{notes}», not «{told}»")),
+                Some(told) if !notes.contains(told) => Some(format!("has the notes “{notes}”, not “{told}”")),
                 _ => None,
             }
         }

@@ -183,7 +183,7 @@ enum Bracket {
     Array,
     /// R has put the number of a row in it: `[1,] 0.5 0.25`.
     Row,
-    /// Something else, of so many bytes.
+    /// No array; its length in bytes.
     Passed(usize),
 }
 
@@ -879,9 +879,9 @@ mod tests {
     #[test]
     fn a_printed_type_of_half_precision_has_its_roundoff() {
         for (behind, roundoff) in [
-            (", dtype=torch.float16)", 2f64.powi(-11)),
-            (", dtype='<f2')", 2f64.powi(-11)),
-            (", dtype=torch.bfloat16, grad_fn=<MmBackward0>)", 2f64.powi(-8)),
+            (", dtype=torch.float16)", 1.0 / 2048.0),
+            (", dtype='<f2')", 1.0 / 2048.0),
+            (", dtype=torch.bfloat16, grad_fn=<MmBackward0>)", 1.0 / 256.0),
             (", dtype=float32)", 0.0),
             (")", 0.0),
         ] {

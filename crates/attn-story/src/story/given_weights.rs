@@ -2,6 +2,7 @@
 
 use super::look_at::look_at;
 use super::model::{Step, StepItem, Story};
+use crate::graph::recipes::GivenWeights;
 use crate::graph::{Graph, Node};
 
 /// What of the weights is shown.
@@ -49,7 +50,7 @@ impl ShownWeights {
     fn has(self, node: &Node) -> bool {
         let (layer, name) = parts(node);
         if self.rollout {
-            return is_of_rollout(name);
+            return GivenWeights::is_of_rollout(name);
         }
         if self.mean {
             let is_mean = ["A_mean", "A"].contains(&name);
@@ -58,7 +59,7 @@ impl ShownWeights {
         let head = name.rsplit_once('_').and_then(|(_, head)| head.parse().ok());
         self.layer.is_none_or(|own| layer == Some(own))
             && (self.head.is_none() || head.is_none() || head == self.head)
-            && !is_of_rollout(name)
+            && !GivenWeights::is_of_rollout(name)
             && (!name.starts_with('V') || name.starts_with("V_lengths"))
     }
 }
@@ -70,10 +71,6 @@ fn parts(node: &Node) -> (Option<usize>, &str) {
         Some((Some(layer), name)) => (Some(layer), name),
         _ => (None, &node.name),
     }
-}
-
-fn is_of_rollout(name: &str) -> bool {
-    ["A_sum", "A_mean", "A_and_I", "A_half", "R"].contains(&name)
 }
 
 fn told(node: &Node) -> &'static str {
