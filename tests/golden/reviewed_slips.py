@@ -52,6 +52,8 @@ as it is, or has a number that is not finite, is left out.
     result-left-zero      | Rows of the result are never filled.
     one-number-wrong      | One number of the result has the wrong sign, or is 1 too large.
     result-surplus        | A header or an index stands among the numbers.
+    weights-elementwise   | A ∘ V in place of A V.
+    weights-after-values  | V A in place of A V.
     dropout               | Dropout after W_O, before the residual, p = 0.2: blamed on nothing else.
 """
 
@@ -59,7 +61,9 @@ import layout
 import numpy as np
 import pipeline
 from pipeline import DEFAULTS, DoesNotGoOn, allowed, equal, need, normal, qkv, run, slip, slips, tokens, written
-from slips_of_reviews import of_chains, of_distances, of_functions, of_heads, of_masks, of_results, of_roles
+from slips_of_reviews import of_chains, of_distances, of_functions, of_heads, of_masks, of_mixing, of_results, of_roles
+
+MIXING = ["weights-elementwise", "weights-after-values"]
 
 
 def powers(S):
@@ -175,7 +179,7 @@ def case(name, inputs, only=None, **changed):
     right = run(options, inputs, {})
     wrong = []
     for entry in slips:
-        if only not in (None, entry["name"]):
+        if only and entry["name"] not in only:
             continue
         id_, variant, blame = (entry[key] for key in ("name", "variant", "blame"))
         start = {"start": lambda c: setattr(c, "raw_mask", inputs.get("mask"))}
@@ -200,7 +204,7 @@ def main():
     np.seterr(all="ignore")
     pipeline.random = np.random.default_rng(47)
     for group in (of_twice, of_largest, of_ranges, of_sorting, of_functions, of_masks, of_roles, of_results, of_chains,
-                  of_heads, of_distances):
+                  of_heads, of_distances, of_mixing):
         group()
     cases = [
         case("one head from Q, K, V", qkv(5, 5, 4, 4)),
@@ -213,9 +217,12 @@ def main():
         case("2 heads, causal, residual", tokens(6, 4, 2, 2, H=2, G=2, out=4), heads=2, kv_heads=2, causal=True,
              residual=True),
         # Other slips with projections of their own leave the biases out, too.
-        case("biases, causal", tokens(5, 4, 3, 3, **biases(Q=3, K=3, V=3)), only="biases-missing", causal=True),
+        case("biases, causal", tokens(5, 4, 3, 3, **biases(Q=3, K=3, V=3)), only=["biases-missing"], causal=True),
         case("biases, 2 heads, output projection", tokens(5, 4, 2, 2, H=2, G=2, out=4, **biases(Q=4, K=4, V=4, O=4)),
-             only="biases-missing", heads=2, kv_heads=2),
+             only=["biases-missing"], heads=2, kv_heads=2),
+        case("as many tokens as columns of V", qkv(4, 4, 3, 4), only=MIXING),
+        case("as many tokens as columns of V, 2 heads, causal", tokens(4, 4, 2, 4, H=2, G=2, out=4), only=MIXING, causal=True,
+             heads=2, kv_heads=2),
     ]
     about = {"about": "Attention with slips that reviews named, by NumPy; made by reviewed_slips.py"}
     size = layout.write(__file__, about | layout.versions(np) | {"cases": cases})

@@ -272,3 +272,8 @@ def of_distances():
         return (C + c.given["X"]) @ c.given["W_O"]
 
     slip("residual-inside", "and after it", out=inside_and_after)
+
+
+def of_mixing():
+    slip("weights-elementwise", mix=lambda c, A: need(A.shape == c.v.shape) or A * c.v)
+    slip("weights-after-values", mix=lambda c, A: need(A.shape == c.v.shape) or c.v @ A)

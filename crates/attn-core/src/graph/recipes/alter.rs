@@ -129,7 +129,14 @@ impl Chain<'_> {
             Alter::Sorted(order, axis) => {
                 self.along(axis, a, |_, rows| Ok((Op::SortRows(order), vec![rows])))?
             }
-            Alter::With(how, other) => self.with(how, other, a)?,
+            Alter::With(how, other) => {
+                let b = self.other(other, a)?;
+                self.combined(how, a, b)?
+            }
+            Alter::Combined(how, one, other) => {
+                let [b, c] = [self.other(one, a)?, self.other(other, a)?];
+                self.combined(how, b, c)?
+            }
             Alter::TopK { count, divided } => self.top_k((count, divided), a)?,
             Alter::Slanted(side) => self.slanted(side, a)?,
             Alter::Kept(mask) => (Op::Multiply, vec![a, self.part(Op::MaskPattern(mask), &[a])?]),
@@ -415,13 +422,16 @@ fn blocks(how: Move, rows: usize) -> Vec<Block> {
 // Alterations with other numbers: another matrix of the computation, positions, a pattern of ones and zeros.
 
 impl Chain<'_> {
-    /// The combination with another matrix of the computation.
-    fn with(&mut self, how: Combine, other: OtherMatrix, a: NodeId) -> Result<Last> {
-        let b = match other {
+    /// Another matrix of the computation, or the altered one.
+    fn other(&mut self, other: OtherMatrix, a: NodeId) -> Result<NodeId> {
+        Ok(match other {
             OtherMatrix::Itself => a,
             OtherMatrix::ItselfTransposed => self.part(Op::Transpose, &[a])?,
             OtherMatrix::Node(name) => self.node(name)?,
-        };
+        })
+    }
+
+    fn combined(&mut self, how: Combine, a: NodeId, b: NodeId) -> Result<Last> {
         let (own, of) = (self.graph[a].shape(), self.graph[b].shape());
         let is_product = matches!(how, Combine::Product | Combine::ProductTransposed);
         if !is_product && own != of {

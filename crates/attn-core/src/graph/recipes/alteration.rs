@@ -66,6 +66,8 @@ pub enum Alter {
     Moved(Move, Axis),
     /// Combined with another matrix.
     With(Combine, OtherMatrix),
+    /// Replaced by a combination of two other matrices.
+    Combined(Combine, OtherMatrix, OtherMatrix),
     /// Positions of sines and cosines added, this many times.
     Positions(u8),
     /// The same once, but the first position is 1.
