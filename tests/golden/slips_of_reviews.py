@@ -277,3 +277,5 @@ def of_distances():
 def of_mixing():
     slip("weights-elementwise", mix=lambda c, A: need(A.shape == c.v.shape) or A * c.v)
     slip("weights-after-values", mix=lambda c, A: need(A.shape == c.v.shape) or c.v @ A)
+    # 2 is also the factor of dropout with p = 0.5, which would not keep every number.
+    slip("wrong-factor", "times 2", final=lambda c, O: 2 * O)

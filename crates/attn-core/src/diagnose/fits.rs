@@ -164,12 +164,18 @@ fn bias(handed: &Handed<'_>) -> Option<Fit> {
     search.solved(handed.part, slip, graph, yours.cols())
 }
 
+/// Dropout that drops no cell at all is looked for only where it happens at least this often.
+const LEAST_CHANCE: f64 = 0.05;
+
 /// Everything times one number.
 fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let factor = common_factor(search, part)?;
     let step = Step::parse(&part.matrices.first()?.0)?.stage;
-    // Dropout of nothing leaves the factor that makes up for it; scores are not dropped.
-    if !step.is_scores() && DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
+    // Dropout that drops nothing, as may happen with few cells, leaves the factor that makes up for it; scores are not dropped.
+    let cells: usize =
+        part.matrices.iter().map(|(_, matrix)| matrix.cells().filter(|&x| x != 0.0).count()).sum();
+    let dropout = DROPOUT.iter().find(|&p| !step.is_scores() && (factor * (1.0 - p) - 1.0).abs() < 1e-6);
+    if dropout.is_some_and(|p| cells as f64 * (1.0 - p).ln() > LEAST_CHANCE.ln()) {
         return None;
     }
     let recipe = search.task().recipe();
@@ -189,7 +195,12 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     };
     let id = if step.is_scores() { "temperature" } else { "wrong-factor" };
     let said = format!("Every number of {} is the right one times {}.", step.name(), number(factor));
-    let slip = Slip::solved(id, format!("times {}", number(factor))).saying(said);
+    let mut slip = Slip::solved(id, format!("times {}", number(factor))).saying(said);
+    if let Some(p) = dropout {
+        let times = number(factor);
+        slip = slip
+            .with_fix(format!("Look for the factor {times}. Dropout with p = {p} has it: 1 / (1 − {p})."));
+    }
     search.solved(part, slip, search.task().with([&change]), 1)
 }
 
