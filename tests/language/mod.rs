@@ -238,6 +238,8 @@ fn errors_say_where_and_what_is_expected() {
         ("X = [1 2]\n: {X[1,1]} is a cell\n", "5:1", &["`{X[1,1]}` is no number", "in a remark"]),
         ("X = [1 2]\nY = X[0]\n: a\n", "5:7", &["count from 1"]),
         ("X = [1]\nY = mask(X, causal, window = 0)\n: a\n", "5:30", &["none is smaller"]),
+        ("X = [1 2]\nT = XY\n: a\n", "5:5", &["there is no node `XY`"]),
+        ("X = [1 2]\nT = X\n: a\n", "5:5", &["a second name", "use the first one"]),
         ("X = [1] § 2\n", "4:9", &["`§` means nothing here"]),
         ("X = [1; 2] rows a, b, c\n: a\n", "4:1", &["`X` has 2 rows, and 3 names for them"]),
         ("X = [1 2]\nY = X * X.T\n: a\n", "5:9", &["Q @ K.T"]),
@@ -387,6 +389,7 @@ fn a_demo_in_full_is_the_same_demo() {
             assert!(told(&command) == read_again(&command), "{name}");
         }
     }
+    assert!(told("demo mask --seed 3") == read_again("demo mask --seed 3"));
 }
 
 #[test]

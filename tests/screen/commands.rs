@@ -69,6 +69,11 @@ fn options_that_name_nodes_want_exactly_one_demo() {
 #[test]
 fn a_wrong_name_is_refused_with_its_neighbour() {
     attn("demo maks").refused(&["no demo `maks`", "did you mean `mask`"]);
+    // It has a step of its own that is called last_change.
+    assert!(attn("demo order --versus").arg("scale = none").ok().out.contains("last_change_change"));
+    attn("attend --random 3,2 --set")
+        .arg("K rows shifted by 1")
+        .refused(&["error: column 3: here stands `rows`"]);
     attn("demo mask --only S_maskd").refused(&["did you mean `S_masked`"]);
     attn("demo mask --set XX=1").refused(&["no node `XX`", "you can set"]);
     attn("demo mask --set Q=1").refused(&["`Q` is computed, not given"]);

@@ -58,7 +58,7 @@ pub enum Place {
     Source(String),
     /// A line of a text, from 1: `lesson.md:12`.
     Line(String, usize),
-    /// A line and a column of a text, both from 1: `scores.csv:3:7`.
+    /// A line and a column of a text, both from 1: `scores.csv:3:7`. What was typed as an option has no name, and no lines.
     Text(String, usize, usize),
     /// A row and a column of a matrix, both from 1: `scores.npy, row 3, column 7`.
     Cell(String, usize, usize),
@@ -69,6 +69,7 @@ impl fmt::Display for Place {
         match self {
             Place::Source(name) => write!(f, "{name}"),
             Place::Line(name, line) => write!(f, "{name}:{line}"),
+            Place::Text(name, _, column) if name.is_empty() => write!(f, "column {column}"),
             Place::Text(name, line, column) => write!(f, "{name}:{line}:{column}"),
             Place::Cell(name, row, column) => write!(f, "{name}, row {row}, column {column}"),
         }

@@ -2,14 +2,13 @@
 
 use super::names::*;
 use super::story::is_changeable;
-use crate::demo::SEED;
 use crate::error::ErrorKind;
 use crate::story::condition::{GraphNumbers, truth};
 
 impl Teller<'_> {
     /// Whether a condition holds for the numbers so far.
     pub(super) fn truth(&self, condition: &Expression) -> Result<bool> {
-        truth(condition, &GraphNumbers(&self.graph, SEED), 0)
+        truth(condition, &GraphNumbers(&self.graph, self.own_seed), 0)
     }
 
     /// A condition in which numbers stand for their names, and addresses for those of matrices.

@@ -165,6 +165,9 @@ impl Teller<'_> {
                     Origin::Identity if !rows.iter().enumerate().all(is_identity) => Origin::Stated,
                     origin => origin,
                 };
+                if let Origin::Drawn(seed) = origin {
+                    self.own_seed = seed;
+                }
                 self.leaf(name, labelled(Matrix::from_rows(rows)?), origin)
             }
             Kind::Draw(height, width, after) => {
@@ -362,6 +365,7 @@ impl Teller<'_> {
                 self.called(Call { name, at: is.at, function, arguments, settings })
             }
             Kind::Name(other) => {
+                self.operand(is)?;
                 let other = self.name(other)?;
                 Err(self
                     .wrong(is.at, format!("this gives `{}` a second name", clip(&other)))

@@ -56,6 +56,8 @@ pub(super) struct Teller<'a> {
     pub(super) runs: HashMap<String, Run>,
     /// The numbers that were drawn.
     pub(super) drawn: usize,
+    /// The seed of the demo's own random matrices; a demo that was written out says which it was.
+    pub(super) own_seed: u32,
     /// The steps of computation so far.
     pub(super) nodes: usize,
     /// The work so far; see [`Teller::spend`].
@@ -117,6 +119,7 @@ impl<'a> Teller<'a> {
             named: HashMap::new(),
             runs: HashMap::new(),
             drawn: 0,
+            own_seed: crate::demo::SEED,
             nodes: 0,
             work: Cell::new(0.0),
         }

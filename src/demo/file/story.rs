@@ -1,7 +1,6 @@
 //! The story that a demo tells in the end: its remarks, where they are true, and what the user has changed.
 
 use super::names::*;
-use crate::demo::SEED;
 use crate::explore::{Source, State};
 use crate::graph::{Graph, Node};
 use crate::story::condition::{GraphNumbers, Numbers, holds, missing, part};
@@ -32,7 +31,8 @@ impl Teller<'_> {
         }
         for (mut claim, at, _) in std::mem::take(&mut self.claims) {
             let step = &mut steps[claim.step];
-            say(&self.graph, &mut claim, step).map_err(|error| self.placed(error, at))?;
+            say(&GraphNumbers(&self.graph, self.own_seed), &mut claim, step)
+                .map_err(|error| self.placed(error, at))?;
             claims.push(claim);
         }
         number_planes(&mut steps);
@@ -59,13 +59,14 @@ impl Teller<'_> {
 ///
 /// # Errors
 /// If the sentence names a cell that does not exist among the demo's own numbers.
-fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
+fn say(numbers: &GraphNumbers<'_>, claim: &mut Claim, step: &mut Step) -> Result<()> {
+    let GraphNumbers(graph, own_seed) = *numbers;
     // With the user's numbers a row or a name may be missing; the claim is then left out.
-    let is_own = GraphNumbers(graph, SEED).is_own(&[])?;
+    let is_own = numbers.is_own(&[])?;
     if is_own && let Some(error) = missing(&claim.condition, graph) {
         return Err(error);
     }
-    if !holds(&claim.condition, graph, SEED) {
+    if !holds(&claim.condition, graph, own_seed) {
         return Ok(());
     }
     let filled = fill(graph, &claim.text).map(|text| plain(&text));

@@ -175,7 +175,8 @@ fn with_sentence(changes: Changes, start: Recipe, text: &str) -> Result<Changes>
         "G" => Some(recipe.kv_heads.into()),
         _ => None,
     };
-    let change = language::change(Values { file: "", names: &names }, text, At::default(), &recipe)?;
+    let change =
+        language::change(Values { file: "", names: &names }, text, At { line: 1, column: 1 }, &recipe)?;
     if !matches!(change, Change::Settings(_) | Change::Alteration(_)) {
         return Err(Error::new(format!("`{}` is a change that only diagnosis makes", clip(text)))
             .help("change a setting, scale = none, or the numbers at a site, relu(queries)"));

@@ -170,7 +170,11 @@ impl PairBuilder {
         let other = self.graph.push(&name, node.op, &node.inputs, node.value)?;
         let added = &mut self.graph.nodes[other.0];
         (added.label, added.collects, added.step) = (node.label, node.collects, node.step);
-        let change_name = format!("{}{CHANGE}", node.name);
+        let mut change_name = format!("{}{CHANGE}", node.name);
+        // `last_change` may be a step of the computation itself.
+        while self.graph.find(&change_name).is_some() {
+            change_name += CHANGE;
+        }
         let change =
             moved.map(|base| self.graph.add(&change_name, Op::Change, &[base, other])).transpose()?;
         let pair = alike.map_or(NodePair::Different { base, other, change }, NodePair::Same);
