@@ -487,7 +487,9 @@ impl Batch {
         let judged = entry.named(limit(self.right())).and_then(|arrays| {
             let submission = submission(arrays, self.right())?;
             let diagnosis = self.examiner.examine(&submission.answers)?;
-            Ok(FileResult::judged(&entry.name, diagnosis, &submission.answers))
+            let mut judged = FileResult::judged(&entry.name, diagnosis, &submission.answers);
+            judged.remarks = submission.remarks;
+            Ok(judged)
         });
         judged.unwrap_or_else(|error| {
             FileResult::not_judged(&entry.name, reason(&error, &entry.name), !entry.is_readable())
@@ -528,6 +530,7 @@ fn exit_code(tally: &Tally) -> u8 {
 fn write_notes(tally: &Tally, style: &Style, streams: &mut Streams<'_>) -> Result<()> {
     let mut notes: Vec<String> =
         tally.unusable.iter().map(|(file, reason)| format!("{file}: {reason}.")).collect();
+    notes.extend(tally.remarks.iter().map(|(file, remark)| format!("{file}: {remark}")));
     if !tally.ignored.is_empty() {
         let names = tally.ignored.join(", ");
         notes.push(format!("Ignored ({}): {names}.", counted(tally.ignored.len(), "file")));

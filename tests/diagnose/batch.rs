@@ -157,6 +157,17 @@ fn what_is_far_larger_than_the_exercise_is_not_read() {
 }
 
 #[test]
+fn how_a_file_was_read_is_told_below_the_rows() {
+    let place = place();
+    fs::write(place.path().join("anna.json"), json!({ "O": RIGHT, "mask": [[1]] }).to_string()).unwrap();
+    let told = batch(place.path(), &["--width", "120"]).out;
+    assert!(
+        told.contains("\nanna.json: Not checked, because this exercise has no such step: `mask`."),
+        "{told}"
+    );
+}
+
+#[test]
 fn the_exit_code_of_a_batch_is_the_worst() {
     let place = place();
     let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();

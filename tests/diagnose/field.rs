@@ -103,6 +103,35 @@ fn nine_slips_of_ten_that_people_made_are_named_first() {
     }
 }
 
+#[test]
+fn slips_of_loops_pairs_copies_and_types_are_all_named_first() {
+    let mut seen = 0;
+    for (Exercise { examiner, wrong }, value) in
+        exercises().iter().zip(golden::list(&golden::json("field_slips.json"), "cases"))
+    {
+        for one in wrong.iter().filter(|_| golden::string(value, "name").starts_with("all named")) {
+            let first = Wrong::first(&one.diagnosed(examiner, None));
+            assert!(one.ids.contains(&first), "{}: `{first}`", one.name);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 20, "{seen}");
+}
+
+#[test]
+fn right_numbers_that_are_cut_off_are_right_and_told_so() {
+    for value in golden::list(&golden::json("field_slips.json"), "cases") {
+        let Exercise { examiner, .. } = Exercise::of(value);
+        for (decimals, cut) in [(3, f64::trunc as fn(f64) -> f64), (4, f64::trunc), (3, f64::floor)] {
+            let units = 10_f64.powi(decimals);
+            let matrix = golden::matrix(&value["right"]).map(|x| cut(x * units) / units);
+            let name = format!("{} after {decimals} decimals", golden::string(value, "name"));
+            let one = Wrong { name, ids: Vec::new(), node: "O".into(), matrix };
+            assert!(one.diagnosed(&examiner, Some(decimals as usize)).is_right(), "{}", one.name);
+        }
+    }
+}
+
 /// The command for one of the cases of field_cases.json, whose matrices are written into a folder.
 fn command(case: &Value, place: &Path) -> String {
     for (name, matrix) in case["inputs"].as_object().unwrap() {

@@ -109,6 +109,16 @@ fn heads_come_as_a_stack_or_one_by_one() {
     for name in ["a.npy", "a4.npy"] {
         assert_eq!(judged(&[format!("A={}", file(name))])["verdict"], "right");
     }
+    // np.concatenate(A, axis=1), and A.transpose(1, 0, 2): read as the heads, in one line.
+    let by_token: Vec<f64> = (0..3).flat_map(|i| RIGHT_A.iter().flat_map(move |head| head[i])).collect();
+    for (shape, said) in [(&[3, 6][..], "side by side"), (&[3, 2, 3], "its shape is [3, 2, 3]")] {
+        npy(Path::new(&file("other.npy")), "<f8", shape, doubles(by_token.clone()));
+        let yours = format!("A={}", file("other.npy"));
+        assert_eq!(judged(std::slice::from_ref(&yours))["verdict"], "right");
+        let told = attn(EXERCISE).arg("--yours").arg(&yours).arg("--width").arg("120").run();
+        let all = format!("{}{}", told.out, told.err);
+        assert!(all.contains(&format!("A is read as the 2 heads, {said}.")), "{all}");
+    }
     assert_eq!(judged(&[format!("A_2={}", typed(RIGHT_A[1]))])["verdict"], "right");
     assert_eq!(judged(&[format!("A_1={}", typed(RIGHT_A[1]))])["verdict"], "wrong");
     let wrong = judged(&[format!("weights={}", file("wrong.npy"))]);

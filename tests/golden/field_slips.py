@@ -51,11 +51,11 @@ class Exercise:
         own = {"visible": masked} if "mask" in self.given else {}
         return run({**self.options, **(options or {})}, {**self.given, **(given or {})}, {**own, **hooks})
 
-    def slip(self, name, ids, steps=None, node="O", **hooks):
+    def slip(self, name, ids, steps=None, node="O", digits=10, **hooks):
         """A slip by its name in the review, the names that are right, and a result or the steps that are replaced."""
         result = (steps if isinstance(steps, np.ndarray) else (steps or self.run(**hooks))[node])
         assert result.shape != self.right["O"].shape or not np.allclose(result, self.right["O"], equal_nan=True), name
-        self.wrong.append({"mistakes": ids.split(), "variant": name, "node": node, "matrix": written(result, 10)})
+        self.wrong.append({"mistakes": ids.split(), "variant": name, "node": node, "matrix": written(result, digits)})
 
 
 def masked(c):
@@ -458,6 +458,72 @@ def blocks():
     q.slip("cross-self", "cross-exchanged", softmax_of(q.given["K"], q.given["Q"]) @ q.given["Q"])
 
 
+# Of these every one is named first.
+
+def loops():
+    e = Exercise("all named: 3 queries of 7, causal", qkv(3, 7, 4, 4), causal=True)
+    Q, K, V = (e.given[name] for name in "QKV")
+
+    def loop(keys, values=None):
+        made = [softmax_of(Q[t:t + 1], K[keys(t)]) @ V[(values or keys)(t)] for t in range(3)]
+        return np.concatenate(made)
+
+    late, own = (lambda t: [*range(4 + t), 3 + t]), (lambda t: [*range(5 + t)])
+    e.slip("loop-stale-key", "cache-tokens", loop(late, own))
+    e.slip("loop-stale-token", "cache-tokens", loop(late))
+    e.slip("loop-newest-twice", "cache-tokens", loop(lambda t: [*range(5 + t), 4 + t]))
+    e.slip("loop-overwritten", "cache-tokens", loop(lambda t: [0, 1, 2, 3, 4 + t]))
+    b = Exercise("all named: one head of 6", qkv(5, 6, 4, 4))
+    Q, K, V = (b.given[name] for name in "QKV")
+    for size in [2, 3, 4]:
+        starts = range(0, 6, size)
+        b.slip(f"blocks-mean-{size}", "softmax-blocks",
+               np.mean([softmax_of(Q, K[a:a + size]) @ V[a:a + size] for a in starts], axis=0))
+
+
+def in_pairs():
+    e = Exercise("all named: pairs, 2 heads, causal", tokens(5, 8, 4, H=2, out=8), heads=2, kv_heads=2, causal=True)
+    turned_output, queries = {"W_O": e.given["W_O"].T}, {"W_K": e.given["W_Q"]}
+    unscaled, unmasked = {"bent": lambda c, S: S}, {"visible": lambda c: np.ones((5, 5), bool)}
+    down = {"softmax": lambda c, S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)}
+    later = {"visible": lambda c: np.tri(5, k=1) > 0}
+    for name, how in [("no-scale", unscaled), ("mask-missing", unmasked), ("softmax-axis", down)]:
+        e.slip(f"W_O-turned, {name}", f"{name}+output-projection-transposed", e.run(turned_output, **how))
+        e.slip(f"keys-are-queries, {name}", f"{name}+keys-are-queries", e.run(queries, **how))
+    for name, how in [("no-scale", unscaled), ("softmax-axis", down)]:
+        e.slip(f"late mask, {name}", f"{name}+causal-off-by-one", e.run(**how, **later))
+
+
+def copies():
+    e = Exercise("all named: copied, one head of 4", qkv(4, 4, 3, 3))
+    for node in ["S", "A"]:
+        right = e.right[node][0]
+        one, two, rows = right.copy(), right.copy(), right[[0, 3, 2, 1]]
+        one[2, 1] += 0.7
+        two[2, 1], two[0, 2] = right[0, 2], right[2, 1]
+        e.slip(f"{node}-one", "one-number-wrong", one, node=node)
+        e.slip(f"{node}-two", "numbers-exchanged", two, node=node)
+        e.slip(f"{node}-rows", "rows-reordered", rows, node=node)
+
+
+def half_precision():
+    e = Exercise("all named: float16, 2 heads, causal", tokens(5, 8, 4, H=2, out=8), heads=2, kv_heads=2, causal=True)
+
+    def in_half(causal=True, scale=True):
+        half = {name: value.astype(np.float16) for name, value in e.given.items()}
+        q, k, v = (np.stack(np.split(half["X"] @ half[f"W_{name}"], 2, axis=1)) for name in "QKV")
+        S = q @ k.swapaxes(1, 2) / np.float16(2 if scale else 1)
+        S = np.where(np.tri(5, k=0 if causal else 5) > 0, S, np.float16(-np.inf)).astype(np.float16)
+        power = np.exp(S - S.max(axis=2, keepdims=True))
+        A = power / power.sum(axis=2, keepdims=True)
+        O = np.concatenate(list(A @ v), axis=1) @ half["W_O"]  # noqa: E741
+        assert O.dtype == np.float16
+        return O.astype(float)
+
+    for name, how in [("no-scale", {"scale": False}), ("mask-missing", {"causal": False})]:
+        e.slip(f"{name} in float16", name, in_half(**how), digits=24)
+
+
 def softmax_of(q, k):
     S = q @ k.T / math.sqrt(q.shape[1])
     power = np.exp(S - S.max(axis=1, keepdims=True))
@@ -465,7 +531,8 @@ def softmax_of(q, k):
 
 
 def main():
-    for make in [rope, cache, sinusoidal, biases, heads, masks, norms, blocks]:
+    made = [rope, cache, sinusoidal, biases, heads, masks, norms, blocks, loops, in_pairs, copies, half_precision]
+    for make in made:
         make()
     about = {"about": "Slips of public threads, by NumPy; made by field_slips.py"}
     size = layout.write(__file__, about | layout.versions(np) | {"cases": cases}, line=40_000)

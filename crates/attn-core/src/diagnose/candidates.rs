@@ -203,7 +203,12 @@ impl Candidates {
     }
 }
 
-/// Pairs of ways that every class makes; and every other way with a missing guard, where there is something to guard.
+/// Less common mistakes that are often made beside one that every class makes; of each its usual way.
+const IN_PAIRS: [&str; 4] =
+    ["output-projection-transposed", "keys-are-queries", "queries-are-keys", "causal-off-by-one"];
+
+/// Pairs of ways that every class makes, and of these with a way of [`IN_PAIRS`]; and every other way with a missing guard, where
+/// there is something to guard.
 fn pairs(ways: &[Way], alone: &[usize]) -> Vec<[usize; 2]> {
     let is_classic =
         |way: &Way| way.slip.mistake.likelihood == Likelihood::Classic && !way.rare && !way.general;
@@ -219,6 +224,13 @@ fn pairs(ways: &[Way], alone: &[usize]) -> Vec<[usize; 2]> {
     for (at, &first) in classic.iter().enumerate() {
         let others = classic[at + 1..].iter().filter(|&&second| can_meet(&ways[first], &ways[second]));
         pairs.extend(others.map(|&second| [first, second]));
+    }
+    for id in IN_PAIRS {
+        let usual = alone.iter().find(|&&way| ways[way].slip.mistake.id == id);
+        for &way in usual.into_iter().filter(|&&way| !is_classic(&ways[way])) {
+            let others = classic.iter().filter(|&&other| can_meet(&ways[other], &ways[way]));
+            pairs.extend(others.map(|&other| [other, way]));
+        }
     }
     let missing = [Change::setting("guarded", false)];
     for unguarded in (0..ways.len()).filter(|&way| ways[way].changes == missing) {

@@ -1,6 +1,6 @@
 //! Equivalent ways to compute attention: intermediate numbers differ, the result does not.
 
-use FormContent::{Batch, GradientOfLater, Later, MeanOfHeads, Prepared, Scaled, Shifted};
+use FormContent::{Batch, CutOff, GradientOfLater, Later, MeanOfHeads, Prepared, Scaled, Shifted};
 
 use crate::graph::{Graph, Op, Role, Stage, Step};
 use crate::matrix::Matrix;
@@ -35,6 +35,8 @@ enum FormContent {
     MeanOfHeads,
     /// Several matrices for one: each is the right one.
     Batch,
+    /// The right numbers, with the decimals behind those handed in cut off by this function.
+    CutOff(fn(f64) -> f64),
 }
 
 /// All equivalent forms.
@@ -83,6 +85,16 @@ pub const FORMS: &[EquivalentForm] = &[
         MeanOfHeads,
     ),
     form("batch", "this is a batch, and each matrix in it is the right one", Batch),
+    form(
+        "cut-off",
+        "these are the right numbers, cut off after the last decimal instead of rounded",
+        CutOff(f64::trunc),
+    ),
+    form(
+        "rounded-down",
+        "these are the right numbers, rounded down instead of to the nearest",
+        CutOff(f64::floor),
+    ),
 ];
 
 /// An entry of the list.
@@ -102,7 +114,13 @@ impl EquivalentForm {
 
     /// What a node holds in this form, where that is not what it holds in the right graph; the numbers handed in say what was
     /// added to each row.
-    pub(super) fn matrix(&self, right: &Graph, node: &str, yours: &Matrix) -> Option<Matrix> {
+    pub(super) fn matrix(
+        &self,
+        right: &Graph,
+        node: &str,
+        yours: &Matrix,
+        decimals: Option<usize>,
+    ) -> Option<Matrix> {
         match self.holds {
             FormContent::Later(stage) => {
                 let later = later(right, node).find(|later| later.stage == stage)?;
@@ -131,6 +149,10 @@ impl EquivalentForm {
                 nearest(all)
             }
             FormContent::Batch => right[right.find(node)?].matrix().cloned(),
+            FormContent::CutOff(cut) => {
+                let right = standing_for(right, node).filter(|right| right.shape() == yours.shape())?;
+                cut_off(right, yours, decimals?, cut)
+            }
             FormContent::MeanOfHeads => {
                 let stage =
                     Step::parse(node).map(|step| step.stage).filter(|stage| *stage == Stage::Weights)?;
@@ -147,6 +169,20 @@ impl EquivalentForm {
             }
         }
     }
+}
+
+/// A matrix with the decimals behind these cut off; nothing where fewer than three are left, or hardly more than zeros.
+fn cut_off(right: &Matrix, yours: &Matrix, decimals: usize, cut: fn(f64) -> f64) -> Option<Matrix> {
+    const DECIMALS: std::ops::RangeInclusive<usize> = 3..=9;
+    const LEAST_UNITS: f64 = 100.0;
+    let units = DECIMALS.contains(&decimals).then(|| (0..decimals).fold(1.0, |units, _| units * 10.0))?;
+    let size = right.cells().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
+    let cell = |i: usize, j: usize| {
+        let (own, x) = (yours[(i, j)], right[(i, j)]);
+        // A number that ends there already may be a hair below itself.
+        if (own - x).abs() <= 1e-6 / units { own } else { cut(x * units) / units }
+    };
+    (size * units >= LEAST_UNITS).then(|| Matrix::from_fn(right.rows(), right.cols(), cell))
 }
 
 /// Of matrices with how far each is off, the nearest.

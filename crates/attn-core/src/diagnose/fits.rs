@@ -32,7 +32,7 @@ pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
         .or_else(|| alone(incomplete))
         .or_else(|| alone(reordered))
         .or_else(|| alone(surplus))
-        .or_else(|| alone(one_cell))
+        .or_else(|| one_cell(&Handed::only_wrong(search)?))
         .or_else(|| dropped(search, part))
         .or_else(|| alone(bias))
         .or_else(|| factor(search, part))
@@ -44,8 +44,8 @@ pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
 
 /// Fits without a number of their own: they are tried beside the mistakes of the catalogue, some of which give the same numbers.
 pub(super) fn fits_without_number(search: &Search<'_>) -> Vec<Fit> {
-    let handed = Handed::of(search);
-    handed.iter().flat_map(|handed| [exchanged(handed), zeroed(handed)]).flatten().collect()
+    let two = Handed::only_wrong(search).and_then(|handed| exchanged(&handed));
+    two.into_iter().chain(Handed::of(search).and_then(|handed| zeroed(&handed))).collect()
 }
 
 /// Fits with a number for each row, which are tried last.
@@ -437,7 +437,7 @@ fn reshaped(handed: &Handed<'_>) -> Option<Fit> {
 /// The right rows, or columns, in another order.
 fn reordered(handed: &Handed<'_>) -> Option<Fit> {
     let Handed { node, yours, right, allowed, .. } = *handed;
-    if !handed.is_result() {
+    if !handed.has_right_shape() {
         return None;
     }
     let orders = [
@@ -552,11 +552,11 @@ fn zeroed(handed: &Handed<'_>) -> Option<Fit> {
     handed.in_place(slip, expected, wrong.len())
 }
 
-/// One number of the result that is wrong while all others are right.
+/// One number that is wrong while all others are right.
 fn one_cell(handed: &Handed<'_>) -> Option<Fit> {
     let Handed { yours, right, allowed, .. } = *handed;
     let Shape { rows, cols } = right.shape();
-    if !handed.is_result() || rows * cols < LEAST_CELLS {
+    if !handed.has_right_shape() || rows * cols < LEAST_CELLS {
         return None;
     }
     let wrong: Vec<(usize, usize)> = handed.wrong().take(2).collect();
@@ -574,11 +574,11 @@ fn one_cell(handed: &Handed<'_>) -> Option<Fit> {
     handed.in_place(slip, expected, rows * cols - 1)
 }
 
-/// Two numbers of the result that stand in each other's place while all others are right.
+/// Two numbers that stand in each other's place while all others are right.
 fn exchanged(handed: &Handed<'_>) -> Option<Fit> {
     let Handed { yours, right, allowed, .. } = *handed;
     let Shape { rows, cols } = right.shape();
-    if !handed.is_result() || rows * cols < LEAST_CELLS {
+    if !handed.has_right_shape() || rows * cols < LEAST_CELLS {
         return None;
     }
     let wrong: Vec<(usize, usize)> = handed.wrong().take(3).collect();

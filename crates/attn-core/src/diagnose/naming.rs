@@ -8,8 +8,8 @@ use super::cache::Probe;
 use super::candidates::{CandidateList, Candidates, Row};
 use super::catalogue::Likelihood;
 use super::clues::clues;
-use super::compare::residual;
-use super::diagnosis::{JudgedNode, NamedMistake, Resemblance, evidence};
+use super::compare::{MOST_DECIMALS, half_unit, residual};
+use super::diagnosis::{HALF_PRECISIONS, JudgedNode, NamedMistake, Resemblance, evidence};
 use super::equivalent_forms::later_steps;
 use super::fits::{fits, fits_by_row, fits_without_number};
 use super::partial::{in_one_head, in_some_rows};
@@ -17,6 +17,7 @@ use super::search::{Fit, Search, SearchResult};
 use super::solver;
 use super::task::standing_for;
 use super::walk::Walk;
+use super::{Answer, Tolerance};
 
 impl<'a> Walk<'a> {
     /// Searches the mistakes that give a part, and records the result.
@@ -48,6 +49,9 @@ impl<'a> Walk<'a> {
                 found = found.or(|| search.pairs());
                 if resembles.is_none() {
                     found = found.or(|| search.solved_for_in_pairs());
+                }
+                if found.named.is_empty() && !found.too_few_digits {
+                    found = found.or(|| self.with_other_digits(part));
                 }
                 // A row of NaN beside right ones has many causes: none is named for that row alone.
                 if resembles.is_none() && !are_nan_or_right(part, right) {
@@ -89,6 +93,48 @@ impl<'a> Walk<'a> {
         let readings = [Part { matrices: vec![(node.clone(), &stacked)], ..part.clone() }];
         let found = self.search(&self.examiner.candidates, &readings, &[]).singles();
         (!found.named.is_empty()).then_some(found)
+    }
+
+    /// The mistakes that give a part whose numbers have fewer digits than they seem to: computed in half precision and stored or
+    /// printed in another type, or cut off instead of rounded.
+    fn with_other_digits(&self, part: &Part<'a>) -> SearchResult {
+        /// Fewer decimals are what somebody rounded by hand.
+        const LEAST_DECIMALS: usize = 3;
+        let Answer { matrices, decimals, roundoff, .. } = part.answer;
+        let cells = || matrices.iter().flat_map(|matrix| matrix.cells());
+        let is_fraction = !cells().any(f64::is_nan) && cells().any(|x| x.is_finite() && x.fract() != 0.0);
+        let is_half = *roundoff >= HALF_PRECISIONS[0].unit;
+        if self.examiner.tolerance != Tolerance::default() || is_half || !is_fraction {
+            return SearchResult::default();
+        }
+        let named = |answer: &Answer, is_sure: bool| {
+            let nodes = part.matrices.iter().map(|(node, _)| node.clone());
+            let own = Part { answer, matrices: nodes.zip(&answer.matrices).collect(), ..part.clone() };
+            let readings = readings(&own, self.task().right());
+            let search = self.search(&self.examiner.candidates, &readings, &[]);
+            let mut found = search.singles().or(|| search.pairs());
+            found.named.iter_mut().for_each(|named| named.is_sure &= is_sure);
+            found
+        };
+        let mut found = SearchResult::default();
+        if let Some(decimals) =
+            decimals.filter(|decimals| (LEAST_DECIMALS..=MOST_DECIMALS).contains(decimals))
+        {
+            let half = half_unit(decimals);
+            let middle = |x: f64| if x == 0.0 { x } else { x + half.copysign(x) };
+            let matrices = matrices.iter().map(|matrix| matrix.map(middle)).collect();
+            found = found.or(|| named(&Answer { matrices, ..part.answer.clone() }, true));
+        }
+        for half in &HALF_PRECISIONS {
+            let has_all = matrices.iter().all(|matrix| half.has(matrix));
+            // NumPy prints numbers of float16 with three or four decimals.
+            let is_printed = half.name == "float16"
+                && decimals.is_some_and(|decimals| (LEAST_DECIMALS..=5).contains(&decimals));
+            if has_all || is_printed {
+                found = found.or(|| named(&Answer { roundoff: half.unit, ..part.answer.clone() }, has_all));
+            }
+        }
+        found
     }
 
     pub(super) fn search<'s>(

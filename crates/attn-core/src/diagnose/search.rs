@@ -390,6 +390,18 @@ impl<'a> Handed<'a> {
         Some(Handed { search, part, node, yours, right, allowed: search.allowed(part, right) })
     }
 
+    /// Of the matrices of the first reading the only one that is not right.
+    pub(super) fn only_wrong(search: &'a Search<'a>) -> Option<Handed<'a>> {
+        let part = search.readings.first().filter(|part| part.matrices.len() == part.expected)?;
+        let mut wrong = part.matrices.iter().filter_map(|(node, yours)| {
+            let right = standing_for(search.task().right(), node)?;
+            let allowed = search.allowed(part, right);
+            let is_right = residual(yours, right, allowed).is_some();
+            (!is_right).then_some(Handed { search, part, node, yours, right, allowed })
+        });
+        wrong.next().filter(|_| wrong.next().is_none())
+    }
+
     /// Whether it is a result of the right shape.
     pub(super) fn is_result(&self) -> bool {
         self.node == "O" && self.has_right_shape()
@@ -419,7 +431,12 @@ impl<'a> Handed<'a> {
     pub(super) fn in_place(&self, slip: Slip, expected: Matrix, telling: usize) -> Option<Fit> {
         let allowed = if self.has_right_shape() { self.allowed } else { self.allowed_beside(&expected) };
         let left = residual(self.yours, &expected, allowed)?;
-        Some(Fit::solved(slip, alone(self.node, expected)?, (left, by_place(telling))))
+        let mut graph = alone(self.node, expected)?;
+        for (node, _) in self.part.matrices.iter().filter(|(node, _)| *node != self.node) {
+            let right = standing_for(self.search.task().right(), node)?.clone();
+            graph.given(node, right, Origin::Stated).ok()?;
+        }
+        Some(Fit::solved(slip, graph, (left, by_place(telling))))
     }
 
     /// The name of a cell of the result.

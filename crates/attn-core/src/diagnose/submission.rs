@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Graph, Node, Op, Role, Stage};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Shape};
 use crate::read::{Array, Limit};
 use crate::text::{listed_briefly, nearest};
 
@@ -128,33 +128,48 @@ fn answer(name: String, array: Array, right: &Graph) -> Result<(Answer, Option<S
     Ok((Answer { name, matrices, decimals, digits, roundoff }, remark))
 }
 
-/// The matrices of a step in the shape that it has here: the heads one below the other apart, and one row of each token, as [T, 1, E]
-/// has them, together; with a remark. Nothing where they are as they should be.
+/// The matrices of a step in the shape that it has here: heads one below the other or side by side apart, a stack with the tokens
+/// first turned, and one row of each token, as [T, 1, E] has them, together; with a remark. Nothing where they are as they should be.
 fn laid_out(name: &str, matrices: &[Matrix], right: &Graph) -> Option<(Vec<Matrix>, String)> {
     let shape = |name: &str| right.find(name).map(|id| right[id].shape());
-    match (matrices, shape(name)) {
-        ([whole], None) => {
-            let heads: Vec<_> = (1..).map_while(|head| shape(&format!("{name}_{head}"))).collect();
-            let rows: usize = heads.iter().map(|head| head.rows).sum();
-            let is_pile = heads.len() > 1
-                && whole.rows() == rows
-                && heads.iter().all(|head| *head == heads[0] && head.cols == whole.cols());
-            let block = |h: usize| {
-                Matrix::from_fn(heads[0].rows, whole.cols(), |i, j| whole[(h * heads[0].rows + i, j)])
-            };
-            let remark = || format!("{name} is read as the {} heads, one below the other.", heads.len());
-            is_pile.then(|| ((0..heads.len()).map(block).collect(), remark()))
-        }
-        ([first, _, ..], Some(whole)) => {
-            let is_row = |matrix: &Matrix| matrix.rows() == 1 && matrix.cols() == whole.cols;
-            let is_batch_second = whole.rows == matrices.len() && matrices.iter().all(is_row);
-            let (rows, cols) = (whole.rows, first.cols());
-            let remark =
-                || format!("{name} is read as {whole}: its shape is [{rows}, 1, {cols}], a batch of one.");
-            let together = || Matrix::from_fn(whole.rows, whole.cols, |i, j| matrices[i][(0, j)]);
-            is_batch_second.then(|| (vec![together()], remark()))
-        }
-        _ => None,
+    let heads: Vec<Shape> = (1..).map_while(|head| shape(&format!("{name}_{head}"))).collect();
+    let (count, first) = (heads.len(), matrices.first()?);
+    let (here, all) = (first.shape(), matrices.iter().all(|matrix| matrix.shape() == first.shape()));
+    if let Some(whole) = shape(name) {
+        // [T, 1, E] is a batch of one; queries, keys and values as [T, H, d] are split into heads.
+        let is_split = here.rows == count && matches!(name, "Q" | "K" | "V") && count > 1;
+        let are_rows =
+            all && matrices.len() > 1 && matrices.len() == whole.rows && here.rows * here.cols == whole.cols;
+        let of = if is_split { "the heads of each token" } else { "a batch of one" };
+        let remark = || {
+            format!(
+                "{name} is read as {whole}: its shape is [{}, {}, {}], {of}.",
+                whole.rows, here.rows, here.cols
+            )
+        };
+        let cell = |i: usize, j: usize| matrices[i][(j / here.cols, j % here.cols)];
+        return (are_rows && (is_split || here.rows == 1))
+            .then(|| (vec![Matrix::from_fn(whole.rows, whole.cols, cell)], remark()));
+    }
+    let head = *heads.first().filter(|head| count > 1 && heads.iter().all(|other| other == *head))?;
+    let apart = |cell: &dyn Fn(usize, usize, usize) -> f64, how: String| {
+        let one = |h: usize| Matrix::from_fn(head.rows, head.cols, |i, j| cell(h, i, j));
+        Some(((0..count).map(one).collect(), format!("{name} is read as the {count} heads, {how}.")))
+    };
+    let is = |n: usize, rows: usize, cols: usize| all && (matrices.len(), here) == (n, Shape { rows, cols });
+    let stack = || format!("its shape is [{}, {}, {}]", matrices.len(), here.rows, here.cols);
+    if is(1, count * head.rows, head.cols) {
+        apart(&|h, i, j| first[(h * head.rows + i, j)], "one below the other".into())
+    } else if is(1, head.rows, count * head.cols) {
+        apart(&|h, i, j| first[(i, h * head.cols + j)], "side by side".into())
+    } else if matrices.len() == count {
+        None
+    } else if is(head.rows, count, head.cols) {
+        apart(&|h, i, j| matrices[i][(h, j)], stack())
+    } else if is(head.rows, head.cols, count) {
+        apart(&|h, i, j| matrices[i][(j, h)], stack())
+    } else {
+        None
     }
 }
 

@@ -251,7 +251,7 @@ impl<'a> Walk<'a> {
         FORMS.iter().find(|form| {
             form.takes(part.matrices.len(), part.expected)
                 && part.matrices.iter().all(|(node, matrix)| {
-                    let expected = form.matrix(right, node, matrix);
+                    let expected = form.matrix(right, node, matrix, part.answer.decimals);
                     let difference = expected.and_then(|expected| self.difference(part, matrix, &expected));
                     difference.is_some_and(|difference| difference.fits())
                 })

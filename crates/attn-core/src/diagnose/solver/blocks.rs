@@ -45,6 +45,24 @@ pub(super) fn alternatives(steps: &Steps<'_>) -> Vec<Alternative> {
                 ..Alternative::new(slip("softmax-blocks", format!("blocks of {size} alone"), said), nodes)
             }));
             let said = format!(
+                "The softmax was taken in each block of {size} keys alone, and the results of the blocks were averaged."
+            );
+            let averaged = |masked: &Matrix| {
+                let all = each_block(masked, size);
+                // A block in which a query sees nothing counts for nothing.
+                let seen = |i: usize| {
+                    let row: Vec<f64> = all.row(i).collect();
+                    row.chunks(size).filter(|block| block.iter().any(|x| *x > 0.0)).count().max(1) as f64
+                };
+                let seen: Vec<f64> = (0..all.rows()).map(seen).collect();
+                Matrix::from_fn(all.rows(), keys, |i, j| all[(i, j)] / seen[i])
+            };
+            let nodes = steps.weights(|_, _, masked| averaged(masked));
+            all.extend(nodes.map(|nodes| Alternative {
+                solved: 1,
+                ..Alternative::new(slip("softmax-blocks", format!("mean of blocks of {size}"), said), nodes)
+            }));
+            let said = format!(
                 "A causal mask hides keys by their index within the block of {size}, not within the text."
             );
             let nodes = steps.weights(|_, open, _| {

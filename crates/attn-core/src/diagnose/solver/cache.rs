@@ -4,7 +4,7 @@ use crate::graph::Role;
 use crate::matrix::Matrix;
 
 use super::rotary::{Turned, sides};
-use super::{Alternative, Steps, slip};
+use super::{Alternative, Steps, slip, softmax};
 
 /// The number of cached tokens; none where no token is cached.
 fn cached(steps: &Steps<'_>) -> Option<usize> {
@@ -118,4 +118,57 @@ pub(super) fn rows(steps: &Steps<'_>) -> Vec<Alternative> {
         }
     }
     all
+}
+
+/// What the cache holds at each step of a loop over the tokens: its detail, a sentence, and the score of a query at a key, from the
+/// place of the query's own key.
+type EachStep = (&'static str, &'static str, fn(&Matrix, usize, usize, usize, usize) -> f64);
+
+/// Ways in which the cache is wrong at every step. A key that is in it twice has twice its weight: its score plus ln 2.
+const EACH_STEP: [EachStep; 4] = [
+    (
+        "stale key at each step",
+        "At each step the newest key is that of the token before: the cache is updated too late.",
+        |scores, i, j, own, _| if j == own && own > 0 { scores[(i, own - 1)] } else { scores[(i, j)] },
+    ),
+    (
+        "stale key and value at each step",
+        "At each step the newest key and value are those of the token before: the cache is updated too late.",
+        |scores, i, j, own, _| match j {
+            _ if own == 0 => scores[(i, j)],
+            _ if j == own => f64::NEG_INFINITY,
+            _ if j + 1 == own => scores[(i, j)] + std::f64::consts::LN_2,
+            _ => scores[(i, j)],
+        },
+    ),
+    (
+        "newest token twice at each step",
+        "At each step the newest token is in the cache twice.",
+        |scores, i, j, own, _| scores[(i, j)] + if j == own { std::f64::consts::LN_2 } else { 0.0 },
+    ),
+    (
+        "overwritten at each step",
+        "Each new token overwrites the one before in the cache: a query sees the prompt and itself alone.",
+        |scores, i, j, own, cached| {
+            if (cached..own).contains(&j) { f64::NEG_INFINITY } else { scores[(i, j)] }
+        },
+    ),
+];
+
+/// A loop over the tokens with a cache that is wrong at every step.
+pub(super) fn each_step(steps: &Steps<'_>) -> Vec<Alternative> {
+    let (recipe, facts) = (steps.task.recipe(), steps.task.facts());
+    let cached = facts.keys.checked_sub(facts.q.rows).filter(|_| facts.q.rows > 1);
+    let Some(cached) = cached.filter(|_| recipe.mask.causal && !recipe.mask.from_start) else {
+        return Vec::new();
+    };
+    let one = |(detail, said, score): EachStep| {
+        let nodes = steps.weights(|_, _, masked| {
+            softmax(&Matrix::from_fn(masked.rows(), masked.cols(), |i, j| {
+                score(masked, i, j, cached + i, cached)
+            }))
+        })?;
+        Some(Alternative::new(slip("cache-tokens", detail, said), nodes))
+    };
+    EACH_STEP.into_iter().filter_map(one).collect()
 }

@@ -66,7 +66,7 @@ fn only_slip(id: &str, said: &str) -> Slip {
 type Family = fn(&Steps<'_>) -> Vec<Alternative>;
 
 /// Every family, the more common mistakes first.
-const FAMILIES: [Family; 17] = [
+const FAMILIES: [Family; 18] = [
     layout::fused,
     layout::reshaped,
     layout::assigned,
@@ -79,6 +79,7 @@ const FAMILIES: [Family; 17] = [
     score_bias::alternatives,
     cache::positions,
     cache::rows,
+    cache::each_step,
     masks::bands,
     masks::keys,
     masks::padded,

@@ -19,6 +19,8 @@ pub struct FileResult {
     pub outcome: std::result::Result<Diagnosis, String>,
     /// Whether it was not read: a folder, a link, or a file with an unknown ending.
     pub is_ignored: bool,
+    /// How it was read, where that is to be said.
+    pub remarks: Vec<String>,
     /// The precision to which it is right: “to 2 decimals: the largest difference is 0.0041”.
     precision: String,
     /// The agreement of the numbers: “to 5 decimals”, “one of 2”.
@@ -48,6 +50,7 @@ impl FileResult {
             file: file.to_string(),
             outcome: Ok(diagnosis),
             is_ignored: false,
+            remarks: Vec::new(),
             precision,
             confidence,
         }
@@ -56,7 +59,8 @@ impl FileResult {
     /// A file that was not judged, and why.
     pub fn not_judged(file: &str, reason: String, is_ignored: bool) -> FileResult {
         let (precision, confidence) = (String::new(), String::new());
-        FileResult { file: file.to_string(), outcome: Err(reason), is_ignored, precision, confidence }
+        let (file, outcome, remarks) = (file.to_string(), Err(reason), Vec::new());
+        FileResult { file, outcome, is_ignored, remarks, precision, confidence }
     }
 
     /// `right`, `close`, `wrong`, `unusable` or `ignored`.
@@ -86,7 +90,10 @@ impl FileResult {
     pub fn cells(&self, right: &Graph) -> Vec<String> {
         let note = match &self.outcome {
             Err(reason) => reason.clone(),
-            Ok(_) => self.precision.clone(),
+            Ok(_) => {
+                let all = std::iter::once(&self.precision).chain(&self.remarks);
+                all.filter(|note| !note.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+            }
         };
         let FileRow { file, verdict, place, mistake, confidence } = self.row(right);
         vec![file, verdict.into(), place, mistake, confidence, note]
@@ -121,6 +128,8 @@ pub struct Tally {
     unnamed: BTreeMap<&'static str, Vec<String>>,
     /// Files that could not be judged, and why.
     pub unusable: Vec<(String, String)>,
+    /// How files were read, where that is to be said.
+    pub remarks: Vec<(String, String)>,
     /// The files that were not read.
     pub ignored: Vec<String>,
 }
@@ -129,6 +138,7 @@ impl Tally {
     /// Counts a file.
     pub fn add(&mut self, result: FileResult) {
         let file = result.file;
+        self.remarks.extend(result.remarks.into_iter().map(|remark| (file.clone(), remark)));
         match result.outcome {
             Err(_) if result.is_ignored => self.ignored.push(file),
             Err(why) => self.unusable.push((file, why)),
