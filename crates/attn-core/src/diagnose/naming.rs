@@ -107,13 +107,18 @@ impl<'a> Walk<'a> {
         if self.examiner.tolerance != Tolerance::default() || is_half || !is_fraction {
             return SearchResult::default();
         }
-        let named = |answer: &Answer, is_sure: bool| {
+        let named = |answer: &Answer, is_sure: bool, how: &str| {
             let nodes = part.matrices.iter().map(|(node, _)| node.clone());
             let own = Part { answer, matrices: nodes.zip(&answer.matrices).collect(), ..part.clone() };
             let readings = readings(&own, self.task().right());
             let search = self.search(&self.examiner.candidates, &readings, &[]);
             let mut found = search.singles().or(|| search.pairs());
-            found.named.iter_mut().for_each(|named| named.is_sure &= is_sure);
+            for named in &mut found.named {
+                named.is_sure &= is_sure;
+                if let Some(slip) = named.slips.last_mut() {
+                    slip.said = Some(format!("{} Your numbers are as if {how}.", slip.sentence()));
+                }
+            }
             found
         };
         let mut found = SearchResult::default();
@@ -123,7 +128,8 @@ impl<'a> Walk<'a> {
             let half = half_unit(decimals);
             let middle = |x: f64| if x == 0.0 { x } else { x + half.copysign(x) };
             let matrices = matrices.iter().map(|matrix| matrix.map(middle)).collect();
-            found = found.or(|| named(&Answer { matrices, ..part.answer.clone() }, true));
+            found =
+                found.or(|| named(&Answer { matrices, ..part.answer.clone() }, true, "cut off, not rounded"));
         }
         for half in &HALF_PRECISIONS {
             let has_all = matrices.iter().all(|matrix| half.has(matrix));
@@ -131,7 +137,13 @@ impl<'a> Walk<'a> {
             let is_printed = half.name == "float16"
                 && decimals.is_some_and(|decimals| (LEAST_DECIMALS..=5).contains(&decimals));
             if has_all || is_printed {
-                found = found.or(|| named(&Answer { roundoff: half.unit, ..part.answer.clone() }, has_all));
+                found = found.or(|| {
+                    named(
+                        &Answer { roundoff: half.unit, ..part.answer.clone() },
+                        has_all,
+                        &format!("computed in {}", half.name),
+                    )
+                });
             }
         }
         found

@@ -123,7 +123,7 @@ pub(super) fn caution(wrong: &JudgedNode, answer: Option<&Answer>) -> Option<Str
         ));
     }
     if !wrong.mistakes.first().is_none_or(NamedMistake::is_sure) {
-        let careful = "Be careful: this number was solved for, and other mistakes may give the same numbers. To be sure, hand in the \
+        let careful = "Be careful: other mistakes may give the same numbers within these digits. To be sure, hand in the \
                        steps before, or use a larger exercise.";
         return Some(careful.into());
     }
