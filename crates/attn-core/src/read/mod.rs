@@ -8,6 +8,7 @@ mod lines;
 mod markup;
 mod names;
 mod number;
+mod r_code;
 mod text;
 
 pub use array::{
@@ -17,10 +18,10 @@ pub use delimited::{Delimiter, DelimiterChoice, records};
 pub use inline::{inline, looks_inline};
 pub use json::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION, Json, Nodes, document, item, parse};
 pub use lines::told;
-pub use markup::cells;
+pub use markup::{cells, is_document};
 pub use names::{EntryKind, TOKENS, own};
 pub use number::{
-    MOST_COUNTED, MOST_DECIMALS, Number, check_commas, decimals_of, is_meant_as_number, line_and_column,
-    number, shortest, truth,
+    MOST_COUNTED, MOST_DECIMALS, Number, cell, check_commas, decimals_of, is_meant_as_number,
+    line_and_column, number, shortest, truth,
 };
 pub use text::{arrays, entries, is_json, is_punctuation, table, tables};
