@@ -118,14 +118,13 @@ fn what_was_typed_at_a_prompt_is_no_part_of_the_numbers() {
         let all = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert!(all.len() == 1 && all[0].0 == [2, 2] && all[0].1 == [1.5, 2.0, 3.0, 4.0], "{text}: {all:?}");
     }
-    for text in [
-        ">>> q\narray([[1., 2.]])\n>>> k\narray([[3., 4.]])\n",
-        ">> Q\nQ =\n 1 2\n>> K\nK =\n 3 4\n",
-        "Q\n1 2\n\nK\n3 4\n",
-    ] {
+    for text in [">>> q\narray([[1., 2.]])\n>>> k\narray([[3., 4.]])\n", ">> Q\nQ =\n 1 2\n>> K\nK =\n 3 4\n"]
+    {
         let all = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert!(all.len() == 2 && all[0].1 == [1.0, 2.0] && all[1].1 == [3.0, 4.0], "{text}: {all:?}");
     }
+    let named = read("Q\n1 2\n3 4\n\nK\n5 6\n7 8\n").unwrap();
+    assert!(named.len() == 2 && named[1].1 == [5.0, 6.0, 7.0, 8.0], "{named:?}");
     // Numbers behind a prompt are not passed over.
     assert!(read("> 1 2\n3 4\n").is_err());
 }
@@ -212,6 +211,8 @@ fn a_shape_that_contradicts_the_numbers_is_an_error_that_names_both() {
         let all = read(&text.replace("{}3", "2")).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(all[0].0, [2, 2], "{text}");
     }
+    // A row with a name that looks like a shape is a row.
+    assert_eq!(read("3x3 conv,0.5\n1x1 conv,0.25\n").unwrap()[0].1, [0.5, 0.25]);
     // A print of pandas counts the columns without the names of the rows, one of R with them.
     assert!(read("     a    b\nw  1.5  2.0\nv  3.0  4.0\n\n[2 rows x 2 columns]\n").is_ok());
 }

@@ -480,14 +480,16 @@ fn behind_label(text: &str, begin: usize) -> usize {
     }
 }
 
-/// Whether a line begins with a shape, as Julia prints it: `2×3 Matrix{Float64}:`.
+/// Whether a line begins with a shape, as Julia prints it: `2×3 Matrix{Float64}:`. A row of a table may begin so too: `3x3 conv,0.5`.
 fn says_shape(line: &str) -> bool {
-    line.split_once(' ').is_some_and(|(shape, kind)| {
-        let is_side = |side: &str| !side.is_empty() && side.bytes().all(|byte| byte.is_ascii_digit());
-        shape.contains(['x', '×'])
-            && shape.split(['x', '×']).all(is_side)
-            && kind.trim_start().starts_with(char::is_alphabetic)
-    })
+    let is_row = line.contains([',', ';', '\t']) || line.split_whitespace().any(is_cell);
+    (line.trim_end().ends_with(':') || !is_row)
+        && line.split_once(' ').is_some_and(|(shape, kind)| {
+            let is_side = |side: &str| !side.is_empty() && side.bytes().all(|byte| byte.is_ascii_digit());
+            shape.contains(['x', '×'])
+                && shape.split(['x', '×']).all(is_side)
+                && kind.trim_start().starts_with(char::is_alphabetic)
+        })
 }
 
 /// Whether a text begins with the name of a matrix on a line alone, above rows of more numbers than a column and its index have.
