@@ -7,12 +7,9 @@ use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array};
-use super::delimited::DelimiterChoice;
 use super::lines::{hidden, is_slice};
 use super::markup::is_document;
 use super::number::{Cells, LINE_ENDS, check_commas, is_cell, is_comment, is_elision};
-use super::r_code::r_code;
-use super::text::table;
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
 /// at the very end is no empty row, nor is an empty line. A single row is a 1×d matrix. In brackets, as Python prints
@@ -20,11 +17,8 @@ use super::text::table;
 ///
 /// # Errors
 /// At the row and column of what is no number, or where the rows differ in length.
-pub fn inline(text: &str, allow: AllowedNumbers) -> Result<Array> {
+pub(super) fn rows_in_place(text: &str, allow: AllowedNumbers) -> Result<Array> {
     let name = format!("`{}`", clip(text));
-    if is_document(text) || r_code(&name, text, allow).is_some() {
-        return table(&name, text, DelimiterChoice::Detected, allow);
-    }
     let text = &*uncommented(text);
     let read = if looks_printed(text) {
         printed(&name, text, allow)
@@ -48,7 +42,7 @@ pub(super) fn looks_typed(text: &str) -> bool {
 /// Reads a text that [`looks_typed`].
 ///
 /// # Errors
-/// As [`inline`].
+/// As [`rows_in_place`].
 pub(super) fn typed(name: &str, text: &str, allow: AllowedNumbers) -> Result<Array> {
     read_rows(name, lines_with_numbers(text), allow)
 }
@@ -807,11 +801,11 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Array {
-        inline(text, AllowedNumbers::INFINITE).unwrap()
+        rows_in_place(text, AllowedNumbers::INFINITE).unwrap()
     }
 
     fn fails(text: &str) -> String {
-        inline(text, AllowedNumbers::FINITE).unwrap_err().to_string()
+        rows_in_place(text, AllowedNumbers::FINITE).unwrap_err().to_string()
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::array::{
 use super::delimited::{Delimiter, DelimiterChoice, delimited};
 use super::inline::{
     array_start, begins_list, is_row, length_of_group, looks_printed, looks_typed, one_printed, printed,
-    typed, uncommented,
+    rows_in_place, typed, uncommented,
 };
 use super::json::{Nodes, document, item, parse};
 use super::lines::{hidden, is_slice, printed_in_lines, tidied};
@@ -75,6 +75,18 @@ pub fn entries(text: &str) -> Vec<&str> {
 pub fn is_punctuation(c: char) -> bool {
     // The tables of the crate are older than the Arabic mark that ends a text.
     c == '\u{61d}' || c.is_punctuation()
+}
+
+/// A matrix typed in place: rows, brackets, a table of a document, or code of R.
+///
+/// # Errors
+/// As [`table`], or at the row and column of what is no number.
+pub fn inline(text: &str, allow: AllowedNumbers) -> Result<Array> {
+    let name = format!("`{}`", clip(text));
+    if markup::is_document(text) || r_code(&name, text, allow).is_some() {
+        return table(&name, text, DelimiterChoice::Detected, allow);
+    }
+    rows_in_place(text, allow)
 }
 
 /// A matrix as text: in brackets, as a table of a document, typed with `;` between its rows, or in lines.
