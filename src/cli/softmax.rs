@@ -10,7 +10,7 @@ use crate::foreign::visible;
 use crate::graph::{Convention, Origin, recipes};
 use crate::input::{self, Files};
 use crate::matrix::Matrix;
-use crate::read::{self, AllowedNumbers, told};
+use crate::read::{self, AllowedNumbers, Array, told};
 use crate::render::Page;
 use crate::story::{self, Story};
 
@@ -67,13 +67,21 @@ impl SoftmaxArgs {
             [file] if is_file(file) => {
                 let mut files = Files::new(input).within(env.reading.clone());
                 let array = files.array(file, AllowedNumbers::INFINITE)?;
-                (array.values().to_vec(), visible(file).into_owned(), files.take_notes())
+                let notes = [files.take_notes(), in_one_row(&array)].concat();
+                (array.values().to_vec(), visible(file).into_owned(), notes)
             }
-            _ if typed.contains(['[', '{', '(']) && read::looks_inline(&typed) => {
+            _ if typed.contains(['[', '{', '(']) && read::looks_inline(&typed)
+                || read::is_document(&typed) =>
+            {
                 let array = read::inline(&typed, AllowedNumbers::INFINITE)?;
-                (array.values().to_vec(), "the command line".into(), told("The text", &array))
+                let notes = [told("The text", &array), in_one_row(&array)].concat();
+                (array.values().to_vec(), "the command line".into(), notes)
             }
-            _ => (self.typed()?, "the command line".into(), Vec::new()),
+            _ => {
+                let percent =
+                    typed.contains('%').then(|| "Percentages are taken for hundredths.".to_string());
+                (self.typed()?, "the command line".into(), percent.into_iter().collect())
+            }
         };
         if let Some(number) = read.iter().find(|number| number.is_nan() || **number == f64::INFINITY) {
             return Err(not_a_score(&number.to_string()));
@@ -85,11 +93,14 @@ impl SoftmaxArgs {
     fn typed(&self) -> Result<Vec<f64>> {
         let mut scores = Vec::new();
         read::check_commas(&self.numbers.join(" "))?;
-        let numbers =
-            self.numbers.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty());
+        let numbers = self
+            .numbers
+            .iter()
+            .flat_map(|text| text.split(|c: char| c == ',' || c.is_whitespace()))
+            .filter(|text| !text.is_empty());
         for (i, text) in numbers.enumerate() {
             let number =
-                read::number(text).map_err(|error| error.in_source(format!("number {}", i + 1)))?.value;
+                read::cell(text).map_err(|error| error.in_source(format!("number {}", i + 1)))?.value;
             if number.is_nan() || number == f64::INFINITY {
                 return Err(not_a_score(text));
             }
@@ -121,6 +132,13 @@ struct Scores {
     numbers: Vec<f64>,
     origin: String,
     notes: Vec<String>,
+}
+
+/// What to say of a matrix whose numbers are all taken for one row of scores.
+fn in_one_row(array: &Array) -> Vec<String> {
+    let rows = array.values().len() / array.dims().last().copied().unwrap_or(1).max(1);
+    let said = format!("The {rows} rows of numbers are taken for one row of scores.");
+    (rows > 1).then_some(said).into_iter().collect()
 }
 
 fn not_a_score(text: &str) -> Error {

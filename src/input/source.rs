@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::foreign::{from_os, from_path, to_os, to_path, visible};
-use crate::read::{Limit, looks_inline};
+use crate::read::{Limit, is_document, is_meant_as_number, looks_inline};
 use crate::text::{nearest, quoted};
 
 use super::open::{Input, examined};
@@ -72,6 +72,8 @@ fn is_inline(text: &str) -> bool {
     looks_inline(text)
         && (!looks_like_path(text)
             || text.trim().contains('\n')
+            || is_document(text)
+            || text.split_whitespace().count() > 1 && text.split_whitespace().all(is_meant_as_number)
             || text.trim_end().ends_with([']', '}', ')', ';']))
 }
 

@@ -39,17 +39,18 @@ fn a_line_that_says_what_the_numbers_are_is_no_header_at_any_width() {
         "context vectors:\n",
         "attention weights\n",
         "Masked attention scores\n",
-        "5×3 Matrix{Float64}:\n",
-        "3×3 adjoint(::Matrix{Float64}) with eltype Float64:\n",
-        "2×2 Array{Float64, 2}:\n",
-        "5x2 Matrix\n",
+        "R×W Matrix{Float64}:\n",
+        "R×W adjoint(::Matrix{Float64}) with eltype Float64:\n",
+        "R×W Array{Float64, 2}:\n",
+        "RxW Matrix\n",
         "sep=;\n",
-        "2×2 transpose(::Matrix{Float64}) with eltype Float64:\r\n",
+        "R×W transpose(::Matrix{Float64}) with eltype Float64:\r\n",
     ] {
         for (width, named, separator) in
             (1..=6).flat_map(|w| [(w, false, "   "), (w, true, " "), (w, false, ","), (w, true, "\t")])
         {
             let (text, numbers) = rows(width, named, separator);
+            let label = label.replace('R', "2").replace('W', &width.to_string());
             let (array, notes) = read(&format!("{label}{text}")).unwrap();
             assert_eq!((array.dims(), array.values()), (&[2, width][..], &numbers[..]), "{label}{text}");
             assert_eq!(names(array.row_labels()), if named { vec!["bat", "cave"] } else { vec![] });

@@ -222,7 +222,7 @@ write_refused("commas_and_points.csv", "0,5;1.25\n", "`0,5` has a decimal comma,
 write_refused("twice.txt", f"2 * np.array({nested('[', ']')})", "`2 * np.array(` stands before the numbers", "print the result")
 write_refused("exp.txt", f"np.exp(np.array({nested('[', ']')}))", "stands before the numbers", "print the result")
 write_refused("transposed.jl", "[1 2; 3 4]'", "`'` stands after the last bracket", "give one array")
-write_refused("columns.R", "q <- matrix(c(1, 2, 3, 4), nrow = 2)", "`, nrow = 2)` stands after the last bracket", "give one array")
+write("columns.R", "q <- matrix(c(1, 2, 3, 4), nrow = 2)", [[1, 3], [2, 4]], told="column by column")
 write_refused("factor.tex", "$A = 2\\begin{bmatrix} 1 & 2 \\\\ 3 & 4 \\end{bmatrix}$", "`2` stands beside the matrix", "write the numbers")
 write_refused("transposed.tex", "$A = \\begin{bmatrix} 1 & 2 \\\\ 3 & 4 \\end{bmatrix}^T$", "`^T$` stands beside the matrix", "write the numbers")
 write_refused("tibble_cut.txt", "# A tibble: 2 × 2\n      a\n  <dbl>\n1   0.1\n2   0.3\n# ℹ 1 more variable: b <dbl>\n", "not all rows or columns were printed", "print all of it")

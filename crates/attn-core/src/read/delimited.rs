@@ -9,7 +9,7 @@ use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array};
 use super::number::{
-    Cells, LINE_ENDS, is_cell, is_meant_as_number, is_mistyped, line_and_column, skip_comments,
+    Cells, LINE_ENDS, is_cell, is_elision, is_meant_as_number, is_mistyped, line_and_column, skip_comments,
 };
 
 /// The most rows or columns with names: a name takes more memory than a number.
@@ -96,7 +96,8 @@ impl Table {
         if self.layout.first_column
             && let Some(field) = records.field()?
         {
-            if self.layout.counted.is_some_and(|first| field.text.trim() != (first + row - 1).to_string()) {
+            let is_counted = self.layout.counted.filter(|_| !is_elision(field.text));
+            if is_counted.is_some_and(|first| field.text.trim() != (first + row - 1).to_string()) {
                 // The first column does not count the rows after all.
                 self.layout.first_column = false;
                 let names = self.col_labels.as_ref().map_or(0, Vec::len);
@@ -116,10 +117,11 @@ impl Table {
             push_name(&mut self.row_labels, label(field.text, field.quoted))?;
         }
         let most = self.width.map_or(usize::MAX, |(width, _)| width);
-        let (mut numbers, mut wrong) = (0, None);
+        let (mut numbers, mut wrong, mut is_cut) = (0, None, false);
         while let Some(field) = records.field()? {
             numbers += 1;
             if wrong.is_none() && numbers <= most {
+                is_cut |= is_elision(field.text.trim());
                 let (at, read) = (field.start, self.cells.push(field.text));
                 wrong = read.err().map(|error| (error, at, numbers));
             }
@@ -129,7 +131,7 @@ impl Table {
             None => *self.width.insert((numbers, records.line(start))),
         };
         let named = self.col_labels.as_ref().map_or(width, Vec::len);
-        if numbers != width || named != width {
+        if (numbers != width || named != width) && !is_cut {
             let has = format!("this line has {}", counted(numbers, "number"));
             let error = if numbers != width || named == width {
                 Error::new(format!("{has}, but line {decided} has {width}"))

@@ -7,8 +7,9 @@ use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array};
-use super::lines::is_slice;
-use super::number::{Cells, ELISIONS, LINE_ENDS, check_commas, is_cell, is_comment};
+use super::lines::{hidden, is_slice};
+use super::markup::is_document;
+use super::number::{Cells, LINE_ENDS, check_commas, is_cell, is_comment, is_elision};
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
 /// at the very end is no empty row, nor is an empty line. A single row is a 1×d matrix. In brackets, as Python prints
@@ -16,8 +17,9 @@ use super::number::{Cells, ELISIONS, LINE_ENDS, check_commas, is_cell, is_commen
 ///
 /// # Errors
 /// At the row and column of what is no number, or where the rows differ in length.
-pub fn inline(text: &str, allow: AllowedNumbers) -> Result<Array> {
+pub(super) fn rows_in_place(text: &str, allow: AllowedNumbers) -> Result<Array> {
     let name = format!("`{}`", clip(text));
+    let text = &*uncommented(text);
     let read = if looks_printed(text) {
         printed(&name, text, allow)
     } else {
@@ -40,7 +42,7 @@ pub(super) fn looks_typed(text: &str) -> bool {
 /// Reads a text that [`looks_typed`].
 ///
 /// # Errors
-/// As [`inline`].
+/// As [`rows_in_place`].
 pub(super) fn typed(name: &str, text: &str, allow: AllowedNumbers) -> Result<Array> {
     read_rows(name, lines_with_numbers(text), allow)
 }
@@ -106,6 +108,7 @@ fn split_cells(row: &str) -> impl Iterator<Item = &str> {
 /// True if somebody who typed this meant a matrix rather than a file: it has rows, or its first cell is a number.
 pub fn looks_inline(text: &str) -> bool {
     text.contains(';')
+        || is_document(text)
         || looks_printed(text)
         || split_cells(text).next().is_some_and(is_cell)
         || text.trim().contains('\n') && text.lines().any(is_row)
@@ -171,7 +174,7 @@ pub(super) fn array_start(text: &str) -> Option<usize> {
 }
 
 /// Whether two numbers end a line: it is a row of a table.
-fn is_row(line: &str) -> bool {
+pub(super) fn is_row(line: &str) -> bool {
     let mut cells =
         line.rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|cell| !cell.is_empty());
     cells.next().is_some_and(is_cell) && cells.next().is_none_or(is_cell)
@@ -193,7 +196,7 @@ fn opening(text: &str, at: usize) -> Bracket {
         return Bracket::Passed(quoted.find('"').map_or(rest.len(), |end| end + 2));
     }
     let first = first_inside(rest);
-    if !is_literal(first) && !ELISIONS.contains(&first) {
+    if !is_literal(first) && !is_elision(first) {
         // All brackets up to this word have it as their first one.
         return Bracket::Passed(1.max(first.as_ptr() as usize - rest.as_ptr() as usize));
     }
@@ -290,10 +293,56 @@ fn is_literal(word: &str) -> bool {
 pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<Array> {
     let (array, Range { end: behind, .. }) = one_printed(name, text, allow)?;
     match text[behind..].trim() {
-        "" | ">>>" => Ok(array),
+        "" => Ok(array),
+        size if size.starts_with("torch.Size(") && !size.contains(LINE_ENDS) => Ok(array),
         comment if comment.starts_with(['#', '%']) && !comment.contains(LINE_ENDS) => Ok(array),
         behind => Err(wrong_brackets(format!("`{}` stands after the last bracket", clip(behind)))),
     }
+}
+
+/// Whether these brackets hold what a function of Python has returned: `(tensor([[1.]]), tensor([[2.]]))`.
+fn is_tuple_of_calls(body: &str) -> bool {
+    let behind = body.strip_prefix('(').map(str::trim_start).and_then(|inside| {
+        let call = &inside[name_before_bracket(inside)?..];
+        call.get(length_of_group(call)?..)
+    });
+    let next = behind.and_then(|behind| behind.trim_start().strip_prefix(','));
+    next.is_some_and(|next| name_before_bracket(next.trim_start()).is_some())
+}
+
+/// The text with blanks for the comments behind and between the numbers in brackets: `# first row`, `% …`, `// …`, `/* … */`. A line
+/// that begins with `#` is none of these.
+pub(super) fn uncommented(text: &str) -> Cow<'_, str> {
+    if !text.contains(['#', '%', '/']) {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = Vec::new();
+    let mut at = array_start(text).unwrap_or(text.len());
+    while let Some(found) = text[at..].find(['#', '%', '/']) {
+        let start = at + found;
+        let (before, rest) = (&text[..start], &text[start..]);
+        let is_behind = before.ends_with(|c: char| {
+            c.is_whitespace() && !(c == '\n' && rest.starts_with('#'))
+                || matches!(c, ',' | ';')
+                || OPENING.contains(&c)
+                || CLOSING.contains(&c)
+        });
+        // A percentage has its sign before a comma, a bracket, a number or the end of the line.
+        let is_percent = rest.starts_with('%')
+            && !rest[1..].trim_start_matches([' ', '\t']).starts_with(char::is_alphabetic);
+        let length = match rest.strip_prefix("/*").map(|comment| comment.find("*/")) {
+            Some(end) => end.map_or(rest.len(), |end| end + 4),
+            None if is_behind && !is_percent && (!rest.starts_with('/') || rest.starts_with("//")) => {
+                rest.find(LINE_ENDS).unwrap_or(rest.len())
+            }
+            None => 0,
+        };
+        if length > 0 {
+            parts.push(start..start + length);
+        }
+        at = start + length.max(1);
+    }
+    if parts.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(hidden(text, &parts)) }
 }
 
 fn wrong_brackets(what: String) -> Error {
@@ -312,6 +361,10 @@ pub(super) fn one_printed(name: &str, text: &str, allow: AllowedNumbers) -> Resu
     };
     let open = open_before(&text[..start])?;
     let body = &text[start..];
+    if is_tuple_of_calls(body) {
+        return Err(Error::new("this is a tuple of several arrays, but one is needed")
+            .help("print the one that you mean: o, a = layer(x, x, x); print(o)"));
+    }
     let length = length_of_group(body).ok_or_else(|| wrong_brackets("a bracket is not closed".into()))?;
     let inside = &body[1..length - 1];
     let is_list = next_row(body).is_some();
@@ -593,7 +646,7 @@ impl Brackets<'_> {
         let depth = self.open.len();
         let column = self.open.last().map_or(1, |count| count + 1);
         let place = Place::Cell(self.name.to_string(), self.rows + 1, column);
-        if ELISIONS.contains(&word) {
+        if is_elision(word) {
             return self.cells.push(word).map_err(|error| error.at(place));
         }
         if *self.innermost.get_or_insert(depth) != depth {
@@ -748,11 +801,11 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Array {
-        inline(text, AllowedNumbers::INFINITE).unwrap()
+        rows_in_place(text, AllowedNumbers::INFINITE).unwrap()
     }
 
     fn fails(text: &str) -> String {
-        inline(text, AllowedNumbers::FINITE).unwrap_err().to_string()
+        rows_in_place(text, AllowedNumbers::FINITE).unwrap_err().to_string()
     }
 
     #[test]

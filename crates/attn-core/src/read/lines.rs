@@ -36,6 +36,11 @@ pub(super) fn printed_in_lines(name: &str, text: &str, begin: usize, allow: Allo
             .help("save them in a file instead: writematrix(Q, \"q.csv\") in MATLAB, np.savetxt(\"q.csv\", q, delimiter=\",\") in Python"));
     }
     let shown = hidden(text, &print.hidden);
+    if let Some(joined) = joined(&shown[begin..]).filter(|_| print.is_wrapped) {
+        let mut array = delimited(name, &joined, 0, Delimiter::Blanks, allow)?;
+        array.facts.told.push(format!("columns in {} blocks below one another", print.blocks.len()));
+        return Ok(array);
+    }
     let mut blocks = Vec::new();
     for (i, &start) in print.blocks.iter().enumerate() {
         let end = print.blocks.get(i + 1).copied().unwrap_or(text.len());
@@ -76,6 +81,8 @@ struct Print {
     is_stack: bool,
     /// The lines of one row, each with the number of its first element before it.
     lines_of_vector: usize,
+    /// Lines end with a mark of pandas: more columns follow below.
+    is_wrapped: bool,
     /// It says that numbers were left out.
     is_cut: bool,
 }
@@ -87,11 +94,16 @@ impl Print {
         // The rows of the block at hand, and the name of the first row of all.
         let (mut rows, mut first_name) = (0usize, None);
         let mut next_element = 1usize;
+        let mut follows_blank = false;
         for line in text[begin..].split_inclusive(LINE_ENDS) {
             let at = start..start + line.len();
             start = at.end;
             let mut words = line.split_whitespace();
-            let (Some(first), second) = (words.next(), words.next()) else { continue };
+            let (Some(first), second) = (words.next(), words.next()) else {
+                follows_blank = true;
+                continue;
+            };
+            let begins_block = mem::take(&mut follows_blank) && print.is_wrapped;
             if is_comment(line) {
                 print.is_cut |=
                     ["more variable", "more row", "more column"].iter().any(|words| line.contains(words));
@@ -101,6 +113,7 @@ impl Print {
                 // pandas goes on below.
                 let end = at.start + line.trim_end().len();
                 print.hidden.push(end - 1..end);
+                print.is_wrapped = true;
             }
             let next_block = |print: &mut Print, rows: &mut usize| {
                 if mem::take(rows) > 0 {
@@ -108,6 +121,9 @@ impl Print {
                 }
             };
             if is_cell(first) && second != Some("*") {
+                if begins_block {
+                    next_block(&mut print, &mut rows);
+                }
                 rows += 1;
                 first_name.get_or_insert(first);
             } else if let Some(label) = number_of_row(line) {
@@ -166,6 +182,40 @@ impl Print {
     fn is_plain(&self) -> bool {
         self.blocks.len() == 1 && self.hidden.is_empty()
     }
+}
+
+/// A frame of pandas whose columns are numbers, wrapped into blocks, with each row on one line.
+fn joined(text: &str) -> Option<String> {
+    let mut rows: Vec<String> = Vec::new();
+    let (mut at, mut follows_blank) = (0, false);
+    for line in text.lines() {
+        let mut words = line.split_whitespace().peekable();
+        if words.peek().is_none() {
+            follows_blank = true;
+            continue;
+        }
+        if std::mem::take(&mut follows_blank) {
+            at = 0;
+        }
+        // Column names stand alone, and each row has its number before it.
+        if at == 0 && !words.clone().all(is_cell) {
+            return None;
+        }
+        match rows.get_mut(at) {
+            Some(row) => {
+                if at > 0 && row.split_whitespace().next() != words.next() {
+                    return None;
+                }
+                words.for_each(|word| {
+                    row.push(' ');
+                    row.push_str(word);
+                });
+            }
+            None => rows.push(line.to_string()),
+        }
+        at += 1;
+    }
+    Some(rows.join("\n"))
 }
 
 /// The last word of a line.

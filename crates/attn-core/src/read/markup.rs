@@ -22,6 +22,14 @@ struct Grid {
     beside: Option<String>,
 }
 
+/// Whether a text that is typed in place is a table of a document.
+pub fn is_document(text: &str) -> bool {
+    let bare = text.trim();
+    bare.contains("\\begin{")
+        || bare.starts_with("<t")
+        || bare.len() > 2 && bare.starts_with('|') && bare.ends_with('|')
+}
+
 /// The tables of a text, each with its name where it has one; `None` if it is no document with tables.
 ///
 /// # Errors
@@ -351,6 +359,9 @@ fn html(text: &str) -> Vec<Grid> {
                 grid.labels |= is_first && grid.rows.len() > 1;
                 cell = Some(String::new());
             }
+            // What is raised or lowered belongs to no number before it.
+            ("sup", false) => cell.iter_mut().for_each(|cell| cell.push('^')),
+            ("sub", false) => cell.iter_mut().for_each(|cell| cell.push('_')),
             _ => {}
         }
     }
@@ -381,6 +392,9 @@ fn decoded(text: &str) -> String {
         let character = match name {
             "nbsp" | "thinsp" | "ensp" => Some(' '),
             "minus" => Some('-'),
+            "times" => Some('×'),
+            "middot" | "sdot" => Some('·'),
+            "hellip" => Some('…'),
             "lt" => Some('<'),
             "gt" => Some('>'),
             "amp" => Some('&'),
@@ -559,6 +573,7 @@ fn of_tex(cell: &str) -> String {
                 }
             }
             "infty" => out.push_str("inf"),
+            "cdots" | "vdots" | "ddots" | "ldots" | "dots" => out.push('…'),
             "%" | "_" | "#" | "&" => out.push_str(name),
             "phantom" | "hphantom" | "cline" | "cmidrule" => rest = group.map_or(rest, |(_, behind)| behind),
             name if LAYOUT.contains(&name) || length == 0 => {}

@@ -13,7 +13,12 @@ use super::array::{AllowedNumbers, Array, ArrayFacts, MOST_CELLS};
 pub const MOST_DECIMALS: usize = 17;
 
 /// Marks of numbers that were left out in printing.
-pub(super) const ELISIONS: [&str; 5] = ["...", "…", "⋮", "⋯", "⋱"];
+const ELISIONS: [&str; 6] = ["...", "..", "…", "⋮", "⋯", "⋱"];
+
+/// Whether a word stands for numbers that were left out in printing, as `…` does, and `<<8>>` of Mathematica.
+pub(super) fn is_elision(word: &str) -> bool {
+    ELISIONS.contains(&word) || word.starts_with("<<") && word.ends_with(">>")
+}
 
 /// The most numbers of an array whose decimals are counted.
 pub const MOST_COUNTED: usize = 1 << 20;
@@ -57,9 +62,9 @@ fn not_a_number(text: &str) -> Error {
     if let Some(what) = spreadsheet_kind(text) {
         return Error::new(format!("`{}` is {what}, not a number", clip(text))).help(FORMULA_HELP);
     }
-    if ELISIONS.contains(&text) {
+    if is_elision(text) {
         return Error::new(format!("`{text}` stands for numbers that were not printed")).help(
-            "print all of it, in Python after np.set_printoptions(threshold=np.inf), or save it: np.save(\"o.npy\", o)",
+            "print all of it, in Python after np.set_printoptions(threshold=np.inf) or torch.set_printoptions(profile=\"full\"), of pandas by print(df.to_string()), or save it: np.save(\"o.npy\", o)",
         );
     }
     let error = Error::new(format!("`{}` is not a number", clip(text)));
@@ -84,7 +89,13 @@ pub fn check_commas(row: &str) -> Result<()> {
     if !row.contains(',') || !parts_by_blanks() {
         return Ok(());
     }
-    match row.split_whitespace().find(|word| has_decimal_comma(word)) {
+    // `1,234.5` has a comma between thousands.
+    let has_thousands = |word: &str| {
+        word.split_once(',').is_some_and(|(_, behind)| behind.contains('.'))
+            && number(&word.replace(',', "")).is_ok()
+            && !word.ends_with(',')
+    };
+    match row.split_whitespace().find(|word| has_decimal_comma(word) || has_thousands(word)) {
         None => Ok(()),
         Some(word) => Err(Error::new(format!("`{}` may be one number or two", clip(word)))
             .help("write a decimal point, as in 1.5, or the same separator between all numbers: 1, 5, 2")),
@@ -117,7 +128,7 @@ pub(super) fn is_mistyped(text: &str) -> bool {
     let behind = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let mut rest = behind.chars();
     behind.len() < text.len()
-        && matches!(rest.next(), Some('.' | ',' | '\'' | '’' | '·' | '×' | '±'))
+        && matches!(rest.next(), Some('.' | ',' | '\'' | '’' | '·' | '×' | '±' | '^'))
         && rest.next().is_some_and(|c| c.is_ascii_digit())
         && (text.matches('.').count() < 2 || text.contains(|c: char| !c.is_ascii_digit() && c != '.'))
         || text.contains('\\') && text.contains(|c: char| c.is_ascii_digit())
@@ -167,14 +178,17 @@ pub(super) fn is_cell(text: &str) -> bool {
     truth(text).is_some() || cell(text).is_ok()
 }
 
-/// The number of a cell of a matrix, which may also be a fraction or a percentage: `1/4`, `25%`, `25 %`.
+/// The number of a cell of a matrix, which may also be a fraction, a percentage or a power of ten: `1/4`, `25%`, `1.5 × 10⁻³`.
 ///
 /// # Errors
 /// As [`number`].
-fn cell(text: &str) -> Result<Number> {
+pub fn cell(text: &str) -> Result<Number> {
     let plain = number(text);
-    if plain.is_ok() || !text.contains(['/', '%', 'D', 'd']) {
+    if plain.is_ok() || text.is_ascii() && !text.contains(['/', '%', 'D', 'd', '^']) {
         return plain;
+    }
+    if let Some(power) = with_power_of_ten(text) {
+        return number(&power).or(plain);
     }
     // Fortran's double precision: `0.5D+00`.
     if let Some((mantissa, exponent)) = text.split_once(['D', 'd'])
@@ -195,6 +209,33 @@ fn cell(text: &str) -> Result<Number> {
         }
         _ => plain,
     }
+}
+
+/// The number with an exponent that a text has with a power of ten: `1.5e-3` for `1.5·10^-3`, `1.5 × 10⁻³` and `1.5*10^{-3}`.
+fn with_power_of_ten(text: &str) -> Option<String> {
+    const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+    let is_raised = |c: char| RAISED.contains(c) || matches!(c, '⁻' | '⁺');
+    let start = text.find(|c: char| c == '^' || is_raised(c))?;
+    let (before, power) = text.split_at(start);
+    let factor = before.trim_end().strip_suffix("10")?.trim();
+    let factor = match factor.strip_suffix(['×', '·', '*', '⋅']) {
+        Some(factor) => factor.trim_end(),
+        None if matches!(factor, "" | "-" | "\u{2212}") => factor,
+        None => return None,
+    };
+    let one = if factor.ends_with(|c: char| c.is_ascii_digit() || c == '.') { "" } else { "1" };
+    let power: String = power
+        .trim_start_matches('^')
+        .trim_matches(['{', '}', '(', ')', ' '])
+        .chars()
+        .map(|c| match RAISED.chars().position(|raised| raised == c) {
+            Some(digit) => char::from(b'0' + digit as u8),
+            None if matches!(c, '⁻' | '\u{2212}') => '-',
+            None if c == '⁺' => '+',
+            None => c,
+        })
+        .collect();
+    power.parse::<i64>().is_ok().then(|| format!("{factor}{one}e{power}"))
 }
 
 /// The decimals that the shortest text of `value` has, as the type that `print` writes with `{:e}` counts them.

@@ -1,5 +1,6 @@
 //! A text of numbers in any of its forms: JSON, as Python prints it, typed, or a table.
 
+use std::borrow::Cow;
 use std::slice;
 
 use unicode_categories::UnicodeCategories;
@@ -8,18 +9,23 @@ use crate::error::{Error, Place, Result};
 use crate::memory;
 use crate::text::clip;
 
-use super::array::{AllowedNumbers, Array, ArrayFacts, Item, MOST_CELLS, NamedArray, checked_cells};
+use super::array::{
+    AllowedNumbers, Array, ArrayFacts, Item, MOST_CELLS, NamedArray, checked_cells, shape_text,
+};
 use super::delimited::{Delimiter, DelimiterChoice, delimited};
 use super::inline::{
-    array_start, begins_list, length_of_group, looks_printed, looks_typed, one_printed, printed, typed,
+    array_start, begins_list, is_row, length_of_group, looks_printed, looks_typed, one_printed, printed,
+    rows_in_place, typed, uncommented,
 };
 use super::json::{Nodes, document, item, parse};
 use super::lines::{hidden, is_slice, printed_in_lines, tidied};
 use super::markup;
+use super::names::own;
 use super::number::{
     Cells, LINE_ENDS, check_commas, has_decimal_comma, is_cell, is_meant_as_number, line_and_column,
     skip_comments,
 };
+use super::r_code::r_code;
 
 /// All arrays of a text, each with its name where the text gives names; lists of words are left aside. Anything is let in that is a
 /// number, an infinity or NaN.
@@ -71,6 +77,18 @@ pub fn is_punctuation(c: char) -> bool {
     c == '\u{61d}' || c.is_punctuation()
 }
 
+/// A matrix typed in place: rows, brackets, a table of a document, or code of R.
+///
+/// # Errors
+/// As [`table`], or at the row and column of what is no number.
+pub fn inline(text: &str, allow: AllowedNumbers) -> Result<Array> {
+    let name = format!("`{}`", clip(text));
+    if markup::is_document(text) || r_code(&name, text, allow).is_some() {
+        return table(&name, text, DelimiterChoice::Detected, allow);
+    }
+    rows_in_place(text, allow)
+}
+
 /// A matrix as text: in brackets, as a table of a document, typed with `;` between its rows, or in lines.
 ///
 /// # Errors
@@ -95,15 +113,142 @@ pub fn tables(
     delimiting: DelimiterChoice,
     allow: AllowedNumbers,
 ) -> Result<Vec<NamedArray>> {
-    if let Some(tables) = markup::tables(name, text, allow) {
-        return tables.map_err(|error| error.in_source(name));
+    let text = &*without_prompts(text);
+    let text = &*uncommented(text);
+    let read = if let Some(tables) = markup::tables(name, text, allow) {
+        tables
+    } else if let Some(several) = several(name, text, delimiting, allow) {
+        Ok(several)
+    } else {
+        one_table(name, text, delimiting, allow).map(|array| vec![(None, array)])
+    };
+    let tables = read.map_err(|error| error.in_source(name))?;
+    match (&tables[..], declared(text)) {
+        ([(_, array)], Some(said)) if !fits(array, &said) => {
+            let (said, has) = (shape_text(&said), shape_text(array.dims()));
+            Err(Error::new(format!("the text says that the shape is {said}, but its numbers are {has}"))
+                .in_source(name)
+                .help("give all rows and columns, or leave out the line that says the shape"))
+        }
+        _ => Ok(tables),
     }
-    if let Some(several) = several(name, text, delimiting, allow) {
-        return Ok(several);
+}
+
+/// The text without what was typed at the prompt of a program: `>> Q`, `julia> Q`, `In [3]: Q`. Where a name was typed, it stands above
+/// what the program answered. Where nothing was answered, only the prompts are left out.
+fn without_prompts(text: &str) -> Cow<'_, str> {
+    let first = text.trim_start_matches(|c: char| matches!(c, '\n' | '\r'));
+    if prompt_of(first).is_none() {
+        return Cow::Borrowed(text);
     }
-    one_table(name, text, delimiting, allow)
-        .map(|array| vec![(None, array)])
-        .map_err(|error| error.in_source(name))
+    let (mut answers, mut is_typed) = (false, false);
+    let [mut shown, mut bare] = [(); 2].map(|()| String::with_capacity(text.len()));
+    for line in text.split_inclusive(LINE_ENDS) {
+        let body = line.trim_end_matches(LINE_ENDS);
+        let end = &line[body.len()..];
+        let goes_on = |mark: &&str| body.trim_start().strip_prefix(mark);
+        let prompt = prompt_of(body);
+        let more = is_typed.then(|| ["...: ", "... ", "+ "].iter().find_map(goes_on)).flatten();
+        let typed = prompt.map(|length| body[length..].trim()).or(more);
+        is_typed = typed.is_some();
+        match typed {
+            Some(typed) if prompt.is_some_and(|_| body.starts_with("Out")) => {
+                answers |= !typed.is_empty();
+                [&mut shown, &mut bare].iter_mut().for_each(|text| text.push_str(typed));
+            }
+            Some(typed) if typed.split_whitespace().all(is_cell) && !typed.is_empty() => {
+                // Numbers are never left out.
+                shown.push_str(body);
+                bare.push_str(typed);
+            }
+            Some(typed) => {
+                let call = typed.strip_prefix("print(").and_then(|inside| inside.strip_suffix(')'));
+                let typed_name = call.unwrap_or(typed);
+                // MATLAB and Octave write the name themselves.
+                if is_identifier(typed_name) && !body.starts_with(">> ") && !body.starts_with("octave") {
+                    shown.push_str(typed_name);
+                    shown.push(':');
+                }
+                bare.push_str(typed);
+            }
+            None => {
+                answers |= !body.trim().is_empty();
+                [&mut shown, &mut bare].iter_mut().for_each(|text| text.push_str(body));
+            }
+        }
+        [&mut shown, &mut bare].iter_mut().for_each(|text| text.push_str(end));
+    }
+    Cow::Owned(if answers { shown } else { bare })
+}
+
+/// The length of a program's prompt at the start of a line.
+fn prompt_of(line: &str) -> Option<usize> {
+    let line = line.split(LINE_ENDS).next().unwrap_or_default();
+    let numbered = |before: &str, behind: &str| {
+        let digits = line.strip_prefix(before)?;
+        let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+        (rest.len() < digits.len() && rest.starts_with(behind))
+            .then(|| line.len() - rest.len() + behind.len())
+    };
+    let plain = |prompt: &&str| line == prompt.trim_end() || line.starts_with(*prompt);
+    let found = [">>> ", ">> ", "> ", "julia> ", "sage: "].into_iter().find(plain);
+    found
+        .map(|prompt| prompt.len().min(line.len()))
+        .or_else(|| numbered("In [", "]:"))
+        .or_else(|| numbered("Out[", "]:"))
+        .or_else(|| numbered("octave:", ">"))
+}
+
+/// The shape that a print gives besides its numbers: `shape=(2, 3)`, `torch.Size([2, 3])`, `2×3 Matrix{Float64}:`, `[2 rows x 3 columns]`.
+fn declared(text: &str) -> Option<Vec<usize>> {
+    const MARKS: [&str; 7] =
+        ["shape=(", "shape=[", "shape: (", "torch.Size([", "Tensor of size ", "A tibble: ", "NDArray "];
+    const PART: usize = 600;
+    let end = |c: char| !(c.is_ascii_digit() || matches!(c, ',' | ' ' | 'x' | '×'));
+    let sides = |text: &str| -> Option<Vec<usize>> {
+        let text = text.split(end).next().unwrap_or_default();
+        let words = text.split([',', ' ', 'x', '×']).filter(|word| !word.is_empty());
+        let sides: Vec<usize> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+        (!sides.is_empty()).then_some(sides)
+    };
+    let head = &text[..text.floor_char_boundary(PART)];
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(PART))..];
+    for part in [head, tail] {
+        let by_mark = |mark: &&str| {
+            let at = part.find(mark)? + mark.len();
+            sides(&part[at..])
+        };
+        if let Some(said) = MARKS.iter().find_map(by_mark) {
+            return Some(said);
+        }
+        for line in part.lines().map(str::trim) {
+            if let Some(frame) = line.strip_prefix('[').and_then(|line| line.strip_suffix(" columns]")) {
+                return sides(&frame.replace(" rows", ""));
+            }
+            if line.ends_with(':') && says_shape(line) {
+                return sides(line.split(' ').next()?);
+            }
+        }
+    }
+    None
+}
+
+/// Whether an array has the shape that its text gives. A print counts a column of names; Julia gives the matrices of a stack last.
+fn fits(array: &Array, said: &[usize]) -> bool {
+    let many = |dims: &[usize]| dims.iter().copied().filter(|&side| side != 1).collect::<Vec<_>>();
+    let (mut said, mut has) = (many(said), many(array.dims()));
+    let are_words = array.row_labels().is_some_and(|names| !names.iter().all(|name| is_cell(name)));
+    let with_names = |has: &[usize]| {
+        are_words && has.len() == 2 && said.len() == 2 && said[0] == has[0] && said[1] == has[1] + 1
+    };
+    if with_names(&has) {
+        return true;
+    }
+    if has.len() > 2 {
+        said.sort_unstable();
+        has.sort_unstable();
+    }
+    said == has
 }
 
 /// The most matrices of a text.
@@ -121,13 +266,12 @@ fn several(
     if looks_printed(text) {
         // Without a name before the first, or anything behind it, there is one.
         let start = array_start(text)?;
-        name_before(text[..start].lines().rev().find(|line| !line.trim().is_empty())?)?;
+        name_over(&text[..start])?;
         looks_printed(&text[start + length_of_group(&text[start..])?..]).then_some(())?;
         let mut rest = text;
         while !rest.trim().is_empty() {
             let (array, at) = one_printed(name, rest, allow).ok()?;
-            let line = rest[..at.start].lines().rev().find(|line| !line.trim().is_empty())?;
-            found.push((Some(name_before(line)?.to_string()), array));
+            found.push((Some(name_over(&rest[..at.start])?.to_string()), array));
             rest = &rest[at.end..];
             (found.len() < MOST_MATRICES).then_some(())?;
         }
@@ -138,7 +282,7 @@ fn several(
             let is_comment = line.starts_with('#');
             let whole = line.trim().trim_start_matches(['#', ' ']);
             let is_label = whole.ends_with(['=', ':']) && !is_comment
-                || is_comment && follows_blank && !whole.contains(char::is_whitespace);
+                || follows_blank && !whole.contains(char::is_whitespace) && !is_cell(whole);
             let bare = whole.trim_end_matches(['=', ':', ' ']);
             if is_label && is_identifier(bare) {
                 starts.push((start, bare));
@@ -161,6 +305,14 @@ fn several(
     (found.len() > 1 && found.iter().enumerate().all(is_new)).then_some(found)
 }
 
+/// The name of an array at the end of the text before it; over `array(` it may stand alone.
+fn name_over(before: &str) -> Option<&str> {
+    let mut lines = before.lines().rev().filter(|line| !line.trim().is_empty());
+    let line = lines.next()?;
+    let above = line.trim_end().ends_with('(').then(|| lines.next()).flatten();
+    name_before(line).or_else(|| name_before(above?))
+}
+
 /// The name of the array behind a line: `q = tensor(`, `Q:`, `# O (2×2) = A (2×2) · V (2×2)`.
 fn name_before(line: &str) -> Option<&str> {
     let bare = line.trim_start().trim_start_matches(['#', '>', ' ']);
@@ -181,7 +333,7 @@ fn one_table(name: &str, text: &str, delimiting: DelimiterChoice, allow: Allowed
             .help("run it and give what it computes: attn demo FILE --format json");
         return Err(error);
     }
-    if let Some(array) = matrix_market(name, text, allow) {
+    if let Some(array) = matrix_market(name, text, allow).or_else(|| r_code(name, text, allow)) {
         return array;
     }
     let begin = after_label(text);
@@ -196,11 +348,19 @@ fn one_table(name: &str, text: &str, delimiting: DelimiterChoice, allow: Allowed
         return typed(name, &rows, allow);
     }
     let delimiter = delimiting.of(body);
-    if delimiter == Delimiter::Character(b';') && looks_typed(body) {
-        return typed(name, body, allow);
+    let is_typed = delimiter == Delimiter::Character(b';') && looks_typed(body);
+    let in_blocks = |mut array: Array| {
+        let least = if is_typed { 1 } else { 2 };
+        if let Some(blocks) = blocks_of_rows(body, least).filter(|_| array.facts.told.is_empty()) {
+            array.facts.told.push(format!("one matrix in {blocks} parts with blank lines between them"));
+        }
+        array
+    };
+    if is_typed {
+        return typed(name, body, allow).map(in_blocks);
     }
     if delimiter == Delimiter::Blanks || is_slice(first_line) {
-        return printed_in_lines(name, text, begin, allow);
+        return printed_in_lines(name, text, begin, allow).map(in_blocks);
     }
     if delimiter == Delimiter::Character(b',')
         && first_line.split_whitespace().all(|word| has_decimal_comma(word) || is_cell(word))
@@ -209,9 +369,21 @@ fn one_table(name: &str, text: &str, delimiting: DelimiterChoice, allow: Allowed
         check_commas(first_line).map_err(|error| error.at(Place::Text(name.to_string(), line, 1)))?;
     }
     let (text, told) = tidied(text, begin, delimiter)?;
-    let mut array = delimited(name, &text, begin, delimiter, allow)?;
+    let mut array = in_blocks(delimited(name, &text, begin, delimiter, allow)?);
     array.facts.told.extend(told);
     Ok(array)
+}
+
+/// The number of parts between blank lines; `None` if there is one, or the first has fewer lines than `least`.
+fn blocks_of_rows(body: &str, least: usize) -> Option<usize> {
+    let (mut blocks, mut lines, mut first) = (0, 0, 0);
+    for line in body.lines().filter(|line| line.trim().is_empty() || is_row(line)) {
+        let is_blank = line.trim().is_empty();
+        blocks += usize::from(!is_blank && lines == 0);
+        lines = if is_blank { 0 } else { lines + 1 };
+        first = if blocks == 1 { first.max(lines) } else { first };
+    }
+    (blocks > 1 && first >= least).then_some(blocks)
 }
 
 /// The rows of a list of lists as YAML writes them, a number on each line: `- - 1.5`, and `  - 2.5` below it.
@@ -311,14 +483,38 @@ fn behind_label(text: &str, begin: usize) -> usize {
         && !words.next().is_some_and(is_meant_as_number)
         && words.filter(|word| is_meant_as_number(word)).count() < 2
         || line.starts_with("shape: (");
-    let has_shape = line.trim_start().split_once(' ').is_some_and(|(shape, kind)| {
-        let is_side = |side: &str| !side.is_empty() && side.bytes().all(|byte| byte.is_ascii_digit());
-        shape.contains(['x', '×'])
-            && shape.split(['x', '×']).all(is_side)
-            && kind.trim_start().starts_with(char::is_alphabetic)
-    });
+    let has_shape = says_shape(line.trim_start());
     let is_separator = line.len() == 5 && line.to_ascii_lowercase().starts_with("sep=");
-    if is_label || has_shape || is_separator || is_title(line) { start + line.len() } else { begin }
+    if is_label || has_shape || is_separator || is_title(line) || is_name_above(&text[start..]) {
+        start + line.len()
+    } else {
+        begin
+    }
+}
+
+/// Whether a line begins with a shape, as Julia prints it: `2×3 Matrix{Float64}:`. A row of a table may begin so too: `3x3 conv,0.5`.
+fn says_shape(line: &str) -> bool {
+    let is_row = line.contains([',', ';', '\t']) || line.split_whitespace().any(is_cell);
+    (line.trim_end().ends_with(':') || !is_row)
+        && line.split_once(' ').is_some_and(|(shape, kind)| {
+            let is_side = |side: &str| !side.is_empty() && side.bytes().all(|byte| byte.is_ascii_digit());
+            shape.contains(['x', '×'])
+                && shape.split(['x', '×']).all(is_side)
+                && kind.trim_start().starts_with(char::is_alphabetic)
+        })
+}
+
+/// Whether a text begins with the name of a matrix on a line alone, above rows of more numbers than a column and its index have.
+fn is_name_above(text: &str) -> bool {
+    let mut lines = text.split(LINE_ENDS).filter(|line| !line.trim().is_empty());
+    let is_name = lines.next().is_some_and(|line| own(line.trim()).is_some());
+    let row = |line: &str| line.split_whitespace().all(is_cell).then(|| line.split_whitespace().count());
+    let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let begins =
+        |line: &str, words: &[&str]| line.split_whitespace().next().is_some_and(|word| words.contains(&word));
+    let counts = begins(first, &["0"]) && begins(second, &["1", ""])
+        || begins(first, &["1"]) && begins(second, &["2"]);
+    is_name && row(first).is_some_and(|count| count > 2 || count == 2 && !counts && row(second) == Some(2))
 }
 
 /// Whether a line is what people call a whole matrix, and no names of columns: `attention weights`, `masked attention scores`.
