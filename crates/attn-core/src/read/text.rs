@@ -137,7 +137,7 @@ pub fn tables(
 /// The text without what was typed at the prompt of a program: `>> Q`, `julia> Q`, `In [3]: Q`. Where a name was typed, it stands above
 /// what the program answered. Where nothing was answered, only the prompts are left out.
 fn without_prompts(text: &str) -> Cow<'_, str> {
-    let first = text.trim_start_matches(|c: char| matches!(c, '\n' | '\r'));
+    let first = text.trim_start_matches(LINE_ENDS);
     if prompt_of(first).is_none() {
         return Cow::Borrowed(text);
     }
