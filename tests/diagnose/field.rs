@@ -122,12 +122,13 @@ fn slips_of_loops_pairs_copies_and_types_are_all_named_first() {
 fn right_numbers_that_are_cut_off_are_right_and_told_so() {
     for value in golden::list(&golden::json("field_slips.json"), "cases") {
         let Exercise { examiner, .. } = Exercise::of(value);
-        for (decimals, cut) in [(3, f64::trunc as fn(f64) -> f64), (4, f64::trunc), (3, f64::floor)] {
-            let units = 10_f64.powi(decimals);
+        for (decimals, units, cut) in
+            [(3, 1e3, f64::trunc as fn(f64) -> f64), (4, 1e4, f64::trunc), (3, 1e3, f64::floor)]
+        {
             let matrix = golden::matrix(&value["right"]).map(|x| cut(x * units) / units);
             let name = format!("{} after {decimals} decimals", golden::string(value, "name"));
             let one = Wrong { name, ids: Vec::new(), node: "O".into(), matrix };
-            assert!(one.diagnosed(&examiner, Some(decimals as usize)).is_right(), "{}", one.name);
+            assert!(one.diagnosed(&examiner, Some(decimals)).is_right(), "{}", one.name);
         }
     }
 }

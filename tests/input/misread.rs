@@ -91,8 +91,11 @@ fn lines_with_semicolons_are_the_same_numbers_in_an_argument_and_in_a_file() {
     }
 }
 
-/// Each matrix of a text: its shape and its numbers, and the notes on how they were read; or the error.
-fn read(text: &str) -> Result<Vec<(Vec<usize>, Vec<f64>, String)>, String> {
+/// The shape and the numbers of a matrix, and the notes on how it was read.
+type Reading = (Vec<usize>, Vec<f64>, String);
+
+/// Each matrix of a text, or the error.
+fn read(text: &str) -> Result<Vec<Reading>, String> {
     let all = arrays("x.txt", text).map_err(|error| error.to_string())?;
     let each = all
         .iter()

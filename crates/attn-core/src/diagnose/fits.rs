@@ -175,7 +175,7 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let cells: usize =
         part.matrices.iter().map(|(_, matrix)| matrix.cells().filter(|&x| x != 0.0).count()).sum();
     let dropout = DROPOUT.iter().find(|&p| !step.is_scores() && (factor * (1.0 - p) - 1.0).abs() < 1e-6);
-    if dropout.is_some_and(|p| cells as f64 * (1.0 - p).ln() > LEAST_CHANCE.ln()) {
+    if dropout.is_some_and(|p| std::iter::repeat_n(1.0 - p, cells).product::<f64>() > LEAST_CHANCE) {
         return None;
     }
     let recipe = search.task().recipe();

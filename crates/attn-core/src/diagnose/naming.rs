@@ -50,12 +50,16 @@ impl<'a> Walk<'a> {
                 if resembles.is_none() {
                     found = found.or(|| search.solved_for_in_pairs());
                 }
+                // A row of NaN beside right ones has many causes: none is named for that row alone.
+                let is_free = resembles.is_none() && !are_nan_or_right(part, right);
+                if is_free {
+                    found = found.or(|| search.general());
+                }
                 if found.named.is_empty() && !found.too_few_digits {
                     found = found.or(|| self.with_other_digits(part));
                 }
-                // A row of NaN beside right ones has many causes: none is named for that row alone.
-                if resembles.is_none() && !are_nan_or_right(part, right) {
-                    found = found.or(|| search.general()).or(|| search.partial());
+                if is_free {
+                    found = found.or(|| search.partial());
                 }
                 found = found.or(|| search.fitted_by_row());
             }
